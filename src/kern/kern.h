@@ -88,8 +88,8 @@ typedef struct mz_weight {
  *
  * Low-bit types: block b of 32 columns, da_b the activation's scale, I the exact integer sum over
  * the given columns of code * q. acc starts at +0 and runs over b ascending. "sb" is a super-block
- * of 256 columns (8 blocks). f(.) is exact conversion of an integer to f32 (|I| < 2^24 wherever it is
- * used, except Q6_K, Q3_K and IQ4_XS whose I, below 2^31, is rounded rne once).
+ * of 256 columns (8 blocks). f(.) is conversion of an integer to f32; it is exact, since every I with its
+ * sub-scales stays below 2^24 for q in -127..127 (largest: Q6_K 128 * 32 * 127 * 32, IQ4_XS 32 * 127 * 127 * 32).
  *   Q4_0 Q5_0 Q8_0 IQ4_NL  acc = fmaf(f(I_b), d_b * da_b, acc); code with its offset taken off / table value
  *   MXFP4                  the same with doubled codes {0,1,2,3,4,6,8,12} and d_b = mz_e8m0_half_to_f32
  *   Q4_1 Q5_1              acc = fmaf(f(I_b), d_b * da_b, acc); acc = fmaf(f(S_b), m_b * da_b, acc),
@@ -123,7 +123,7 @@ typedef struct mz_matmul_kernel {
 #define MZ_PAGE_TOK 64   /* tokens per KV page */
 #define MZ_ATTEND_PART 512 /* keys per partial, counted by absolute position */
 
-typedef enum mz_kv_type { MZ_KV_F32 = 0, MZ_KV_F16, MZ_KV_BF16, MZ_KV_FP8, MZ_KV_COUNT } mz_kv_type;
+typedef enum mz_kv_type { MZ_KV_F32 = 0, MZ_KV_F16, MZ_KV_BF16, MZ_KV_FP8, MZ_KV_COUNT } mz_kv_type; /* FP8: E4M3FN */
 
 static inline size_t mz_kv_elem_bytes(mz_kv_type t)
 {
@@ -139,7 +139,8 @@ typedef struct mz_attend_args {
     int64_t n_head_kv, d_k, d_v;
     const uint8_t *pool;      /* page p of this layer: K at pool + p * page_bytes + k_offset, V at … + v_offset */
     size_t page_bytes, k_offset, v_offset;
-    const int32_t *page;      /* [ceil(len / MZ_PAGE_TOK)] page numbers of the sequence, by position */
+    const int32_t *page;      /* [ceil(len / MZ_PAGE_TOK)] page numbers of the sequence, by position; those of
+                               * pages without a key that a query of the call sees are not used (a window drops them) */
     float scale;              /* score = (q·k) * scale */
     float softcap;            /* > 0: score = softcap * tanh(score / softcap) */
     int64_t window;           /* > 0: a query at position p sees keys p - window + 1 … p; 0: all up to p */
@@ -188,10 +189,10 @@ typedef struct mz_kern {
     /* y [n_in] f32 = row i_out of w, any layout, exactly decoded. */
     void (*weight_row)(const mz_weight *w, int64_t i_out, float *y);
 
-    /* y = (x * inv) * w, inv = 1 / sqrtf(lanes16(x_i * x_i) / n + eps). y may alias x; w NULL: all ones. */
+    /* y = (x * inv) * w, inv = 1 / sqrtf(lanes16(x_i * x_i) / n + eps). n >= 1. y may alias x; w NULL: all ones. */
     void (*rms_norm)(const float *x, const float *w, int64_t n, float eps, float *y);
     /* mean = (lanes16 sum of x_i * 1) / n; c_i = x_i - mean; inv = 1 / sqrtf(lanes16(c_i * c_i) / n + eps), c_i of padding is 0;
-     * y = fmaf(c_i * inv, w_i, b_i). y may alias x; b NULL: zeros. */
+     * y = fmaf(c_i * inv, w_i, b_i). n >= 1. y may alias x; b NULL: zeros. */
     void (*layer_norm)(const float *x, const float *w, const float *b, int64_t n, float eps, float *y);
 
     /* Rotates the first n_rot of each head's d values in place: x [n_head, d]; cs [n_rot/2, 2] = (cos, sin).
@@ -205,7 +206,7 @@ typedef struct mz_kern {
     /* In place: m = max (NaN if any is NaN), e_i = exp(x_i - m), x_i = e_i / lanes16-sum(e_i * 1). n >= 1. */
     void (*softmax)(float *x, int64_t n);
     /* y_i = act(g_i) * u_i; u NULL: y_i = act(g_i). y may alias g or u.
-     *   SILU g / (1 + exp(-g));  GELU_TANH (0.5 g) * (1 + tanh(0.7978845608 * fmaf(0.044715 g^2, g, g)));
+     *   SILU g / (1 + exp(-g));  GELU_TANH (0.5 g) * (1 + tanh(0.7978845608 * fmaf(0.044715 * (g * g), g, g)));
      *   GELU_ERF (0.5 g) * (1 + erf(g * 0.70710678118));  RELU g > 0 ? g : 0 (NaN stays NaN) */
     void (*glu)(mz_glu kind, const float *g, const float *u, int64_t n, float *y);
     /* y_i = a_i + b_i; y may alias a or b. */
