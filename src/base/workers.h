@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * workers.h: a fixed team of threads that run one function together, and the barrier inside it.
+ *
+ * Threads are created once. Waiting is a bounded spin, then a futex, so that a busy machine does not
+ * burn its processors; when the team is larger than the processors it may use, it never spins.
+ * Ownership: creator's. Threading: mz_team_run from one thread at a time (it is member 0). */
+#ifndef MZ_BASE_WORKERS_H
+#define MZ_BASE_WORKERS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/err.h"
+
+/* Processors this process may use (affinity mask), at least 1. */
+int mz_cpu_count(void);
+
+typedef struct mz_barrier {
+    int n, n_spin;
+    atomic_int n_arrived;
+    atomic_int generation; /* futex word */
+    atomic_int n_asleep;
+} mz_barrier;
+
+void mz_barrier_init(mz_barrier *b, int n);
+/* Returns when all n members have called it; what each wrote before is visible to all after. */
+void mz_barrier_wait(mz_barrier *b);
+
+typedef struct mz_team mz_team;
+typedef void mz_team_fn(void *arg, int i_member, int n_member);
+
+/* A team of n >= 1 members: the caller and n - 1 new threads. MZ_ENOMEM when a thread cannot be made. */
+mz_status mz_team_create(int n, mz_team **out, mz_err *err) MZ_MUST_USE;
+void mz_team_free(mz_team *t);
+int mz_team_size(const mz_team *t);
+mz_barrier *mz_team_barrier(mz_team *t);
+/* Runs fn(arg, i, n) on every member and returns when all have returned. */
+void mz_team_run(mz_team *t, mz_team_fn *fn, void *arg);
+
+#endif
