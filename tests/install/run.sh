@@ -4,7 +4,7 @@
 # run.sh MESON BUILD_FOLDER EXAMPLE.C MODEL MIZAN : installs into a scratch folder and uses the installed copy alone, as a
 # user's program would: flags from pkg-config, shared and static, and the same words out of both as out of the binary.
 set -eu
-meson=$1 build=$2 source=$3 model=$4 mizan=$5
+meson=$1 build=$2 source=$3 model=$4 mizan=$(realpath "$5")
 [ -f "$model" ] || { echo "$model: no such file; tools/fetch_model.py brings the model" >&2; exit 1; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT INT TERM
