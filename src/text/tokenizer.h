@@ -38,6 +38,18 @@ void mz_tokenizer_free(mz_tokenizer *t);
 /* Appends ids (int32_t) of text [n bytes] to out (a byte buffer holding int32_t, in host order). */
 mz_status mz_tokenizer_encode(const mz_tokenizer *t, const char *text, size_t n, unsigned flags, mz_buf *out, mz_err *err) MZ_MUST_USE;
 
+/* The same, but no special token (control or user-defined) may begin at one of the byte positions guard [n_guard], ascending: what
+ * stands there is plain text although it looks like a token. */
+mz_status mz_tokenizer_encode_guarded(const mz_tokenizer *t, const char *text, size_t n, unsigned flags, const size_t *guard,
+                                      size_t n_guard, mz_buf *out, mz_err *err) MZ_MUST_USE;
+/* True when a control token's written form, or a role mark's, stands at the beginning of s [n]; *len its bytes. Role marks are
+ * user-defined tokens of the shape "<|name|>" (or with U+FF5C bars). */
+bool mz_tokenizer_looks_special(const mz_tokenizer *t, const char *s, size_t n, size_t *len, int32_t *id);
+/* True when s [n >= 1] could be continued to such a form. */
+bool mz_tokenizer_begins_special(const mz_tokenizer *t, const char *s, size_t n);
+/* True for tokens that come in pairs like <think> and </think>: they mark content, not turns. */
+bool mz_tokenizer_is_paired(const mz_tokenizer *t, int32_t id);
+
 /* The bytes a token stands for; control tokens give their written form ("<|im_end|>") when with_special,
  * nothing otherwise. Valid as long as the tokenizer. id must be in range. */
 mz_str mz_tokenizer_piece(const mz_tokenizer *t, int32_t id, bool with_special);

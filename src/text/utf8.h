@@ -17,6 +17,8 @@ size_t mz_utf8_decode(const char *s, size_t n, int32_t *cp);
 /* Writes cp (a scalar value) to out [4]; returns its length. */
 size_t mz_utf8_encode(int32_t cp, char *out);
 bool mz_utf8_is_valid(const char *s, size_t n);
+/* Length of the longest well-formed prefix. */
+size_t mz_utf8_valid_prefix(const char *s, size_t n);
 /* How many bytes at the end of s [n] begin a character that more bytes could complete: 0..3. */
 size_t mz_utf8_incomplete_tail(const char *s, size_t n);
 
