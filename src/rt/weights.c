@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * From mapped tensors to what the kernels read. Peak memory is the weights plus one tensor. */
+#include <sys/mman.h>
+
+#include "base/workers.h"
+#include "rt/engine_int.h"
+
+static bool is_packed(const mz_prog_weight *w, const mz_kern *k)
+{
+    return w->is_matmul && !w->is_vector && k->pack[w->w.type] != NULL;
+}
+
+/* Bytes of one stored row of n_in values; binding has checked that blocks divide it. */
+static size_t row_bytes(const mz_prog_weight *w)
+{
+    const mz_dtype_info *t = mz_dtype_get(w->w.type);
+    return (size_t)(w->w.n_in / t->block_elems) * t->block_bytes;
+}
+
+static size_t packed_bytes(const mz_prog_weight *w)
+{
+    return ((size_t)((w->w.n_out + 7) / 8 * 8) * row_bytes(w) + 63) & ~(size_t)63;
+}
+
+mz_status mz_weights_measure(const mz_gguf *g, const mz_prog *p, const mz_kern *k, mz_weights *out, mz_err *err)
+{
+    *out = (mz_weights){0};
+    for (int i = 0; i < p->n_weight; i++) {
+        const mz_prog_weight *w = &p->weight[i];
+        const mz_gguf_tensor *t = mz_gguf_find_tensor(g, w->name);
+        if (!t) return mz_err_set(err, MZ_EFORMAT, "tensor %s is missing", w->name);
+        size_t bytes = t->n_bytes;
+        if (w->is_vector) {
+            bytes = ((size_t)w->w.n_in * sizeof(float) + 63) & ~(size_t)63;
+            out->vectors_bytes += bytes;
+        } else if (is_packed(w, k)) {
+            bytes = packed_bytes(w);
+            out->packed_bytes += bytes;
+        }
+        out->resident_bytes += bytes;
+        if (w->is_vector || w->is_matmul) out->step_bytes += w->is_matmul ? t->n_bytes : bytes;
+        if (w->is_matmul) out->flop_per_tok += 2.0 * (double)t->n_elem;
+    }
+    return MZ_OK;
+}
+
+typedef struct pack_job {
+    const mz_kern *kern;
+    mz_weight src; /* ROWS */
+    uint8_t *dst;
+} pack_job;
+
+static void pack_share(void *arg, int t, int n)
+{
+    const pack_job *j = arg;
+    int64_t panels = (j->src.n_out + 7) / 8;
+    for (int64_t p = panels * t / n; p < panels * (t + 1) / n; p++)
+        j->kern->pack[j->src.type](&j->src, p * 8, j->dst + (size_t)p * 8 * j->src.row_bytes);
+}
+
+static mz_status load_one(const mz_gguf *g, mz_prog_weight *w, const mz_kern *k, mz_team *team, uint8_t **packed, float **vectors, mz_err *err)
+{
+    const mz_gguf_tensor *t = mz_gguf_find_tensor(g, w->name);
+    if (!t) return mz_err_set(err, MZ_EFORMAT, "tensor %s is missing", w->name);
+    if (w->is_vector) {
+        mz_status st = mz_gguf_decode(t, *vectors, err);
+        w->vec = *vectors;
+        *vectors += ((size_t)w->w.n_in + 15) & ~(size_t)15;
+        return st;
+    }
+    w->w.layout = MZ_LAYOUT_ROWS;
+    w->w.row_bytes = row_bytes(w);
+    w->w.data = t->data;
+    if (!is_packed(w, k)) return MZ_OK;
+    pack_job job = {k, w->w, *packed};
+    mz_team_run(team, pack_share, &job);
+    mz_file_release(&g->part[t->i_part], t->file_offset, t->n_bytes);
+    w->w.layout = MZ_LAYOUT_PANEL8;
+    w->w.data = *packed;
+    *packed += packed_bytes(w);
+    return MZ_OK;
+}
+
+mz_status mz_weights_load(const mz_gguf *g, mz_prog *p, const mz_kern *k, int n_thread, mz_weights *w,
+                          void (*progress)(void *, uint64_t, uint64_t), void *user, mz_err *err)
+{
+    mz_status st = MZ_OK;
+    mz_team *team = NULL;
+    uint64_t done = 0;
+    MZ_TRY(mz_weights_measure(g, p, k, w, err));
+    w->packed = mz_reserve(w->packed_bytes);
+    w->vectors = mz_calloc_aligned(w->vectors_bytes);
+    if (!w->packed || !w->vectors) MZ_FAIL(MZ_ENOMEM, err, "%zu bytes for the weights could not be had", w->packed_bytes + w->vectors_bytes);
+    (void)madvise(w->packed, w->packed_bytes, MADV_HUGEPAGE); /* a hint: fewer address look-ups per step */
+    MZ_TRY(mz_team_create(n_thread, &team, err));
+    uint8_t *packed = w->packed;
+    float *vectors = w->vectors;
+    for (int i = 0; i < p->n_weight; i++) {
+        MZ_TRY(load_one(g, &p->weight[i], k, team, &packed, &vectors, err));
+        done += p->weight[i].is_vector ? 0 : (uint64_t)p->weight[i].w.n_out * row_bytes(&p->weight[i]);
+        if (progress) progress(user, done < w->resident_bytes ? done : w->resident_bytes, w->resident_bytes);
+    }
+    if (progress) progress(user, w->resident_bytes, w->resident_bytes);
+out:
+    mz_team_free(team);
+    return st; /* on failure the engine frees w */
+}
+
+void mz_weights_free(mz_weights *w)
+{
+    mz_unreserve(w->packed, w->packed_bytes);
+    mz_free(w->vectors);
+    *w = (mz_weights){0};
+}
