@@ -20,8 +20,19 @@
 #include "fmt/dtype.h"
 
 typedef enum mz_gguf_type {
-    MZ_GGUF_U8 = 0, MZ_GGUF_I8, MZ_GGUF_U16, MZ_GGUF_I16, MZ_GGUF_U32, MZ_GGUF_I32, MZ_GGUF_F32,
-    MZ_GGUF_BOOL, MZ_GGUF_STRING, MZ_GGUF_ARRAY, MZ_GGUF_U64, MZ_GGUF_I64, MZ_GGUF_F64
+    MZ_GGUF_U8 = 0,
+    MZ_GGUF_I8,
+    MZ_GGUF_U16,
+    MZ_GGUF_I16,
+    MZ_GGUF_U32,
+    MZ_GGUF_I32,
+    MZ_GGUF_F32,
+    MZ_GGUF_BOOL,
+    MZ_GGUF_STRING,
+    MZ_GGUF_ARRAY,
+    MZ_GGUF_U64,
+    MZ_GGUF_I64,
+    MZ_GGUF_F64
 } mz_gguf_type;
 
 typedef struct mz_str { /* counted bytes, any content */
@@ -39,26 +50,26 @@ typedef struct mz_gguf_kv {
 } mz_gguf_kv;
 
 typedef struct mz_gguf_tensor {
-    char *name;      /* zero-terminated; no NUL inside */
+    char *name; /* zero-terminated; no NUL inside */
     mz_dtype type;
-    uint32_t n_dim;  /* 1..4 */
-    int64_t dim[4];  /* dim[0] is the contiguous one (columns); unused ones are 1 */
+    uint32_t n_dim; /* 1..4 */
+    int64_t dim[4]; /* dim[0] is the contiguous one (columns); unused ones are 1 */
     uint64_t n_elem;
     size_t n_bytes;
     const uint8_t *data; /* [n_bytes], mapped */
     int i_part;
-    size_t file_offset;  /* of data inside its part */
+    size_t file_offset; /* of data inside its part */
 } mz_gguf_tensor;
 
 typedef struct mz_gguf {
     int n_part;
-    mz_map *part;            /* [n_part] */
+    mz_map *part; /* [n_part] */
     uint32_t version;
     uint64_t n_kv;
-    mz_gguf_kv *kv;          /* [n_kv], first part's */
+    mz_gguf_kv *kv; /* [n_kv], first part's */
     uint64_t n_tensor;
-    mz_gguf_tensor *tensor;  /* [n_tensor], all parts, file order */
-    uint64_t file_bytes;     /* sum over parts */
+    mz_gguf_tensor *tensor;      /* [n_tensor], all parts, file order */
+    uint64_t file_bytes;         /* sum over parts */
     struct mz_gguf_index *index; /* name look-up */
 } mz_gguf;
 
