@@ -36,6 +36,10 @@ MZ_API mz_status mz_text_decode(const mz_text *t, const int32_t *ids, size_t n_i
 /* Renders {"messages":[…],"tools":[…],"chat_template_kwargs":{…}} (JSON text) with the model's template.
  * MZ_EINVAL when the model has none. */
 MZ_API mz_status mz_text_render_chat(const mz_text *t, const char *json, size_t n, unsigned flags, char **out, size_t *n_out, mz_err *err);
+/* Renders likewise and encodes the result: special tokens that the template writes are parsed, text of the request that merely looks
+ * like one stays text. MZ_TEXT_BOS: a BOS in front if the file asks for one and the template wrote none. This, not
+ * render_chat followed by encode, is the way from a conversation to ids. */
+MZ_API mz_status mz_text_encode_chat(const mz_text *t, const char *json, size_t n, unsigned flags, int32_t **ids, size_t *n_ids, mz_err *err);
 MZ_API bool mz_text_has_template(const mz_text *t);
 /* The template's source, NULL when there is none; *n bytes. */
 MZ_API const char *mz_text_template_source(const mz_text *t, size_t *n);

@@ -10,10 +10,14 @@
 #define SHORT_WORD 40
 #define MAX_PIECE ((size_t)1 << 26)
 
+/* The finaliser of MurmurHash3: the low bits of the result depend on every bit of x. */
 static uint64_t mix(uint64_t x)
 {
-    x *= 0x9E3779B97F4A7C15u;
-    return x ^ x >> 29;
+    x ^= x >> 33;
+    x *= 0xFF51AFD7ED558CCDu;
+    x ^= x >> 33;
+    x *= 0xC4CEB9FE1A85EC53u;
+    return x ^ x >> 33;
 }
 
 static uint64_t hash_bytes(const char *s, size_t n)
@@ -24,9 +28,8 @@ static uint64_t hash_bytes(const char *s, size_t n)
         h = mix(h ^ w);
     }
     w = 0;
-    memcpy(&w, s, n);
-    h = mix(h ^ w);
-    return h ^ h >> 32;
+    if (n) memcpy(&w, s, n);
+    return mix(h ^ w);
 }
 
 static size_t slots_for(size_t n)
@@ -61,27 +64,32 @@ void mz_bpe_done(mz_bpe *b)
 }
 
 /* The slot that holds these bytes, or the free one where they belong. The table is never full. */
-static size_t slot_of(const mz_bpe *b, const char *s, size_t n)
+static mz_bpe_slot *slot_of(const mz_bpe *b, const char *s, size_t n, uint32_t *tag)
 {
-    size_t i = hash_bytes(s, n) & (b->n_slot - 1);
-    for (; b->slot[i]; i = (i + 1) & (b->n_slot - 1)) {
-        const mz_str *t = &b->sym[b->slot[i] - 1];
-        if (t->n == n && memcmp(t->s, s, n) == 0) break;
+    uint64_t h = hash_bytes(s, n);
+    *tag = (uint32_t)(h >> 32);
+    for (size_t i = h & (b->n_slot - 1);; i = (i + 1) & (b->n_slot - 1)) {
+        mz_bpe_slot *x = &b->slot[i];
+        if (x->sym1 == 0) return x;
+        if (x->tag != *tag) continue;
+        const mz_str *t = &b->sym[x->sym1 - 1];
+        if (t->n == n && memcmp(t->s, s, n) == 0) return x;
     }
-    return i;
 }
 
 int32_t mz_bpe_find(const mz_bpe *b, const char *s, size_t n)
 {
-    return b->slot[slot_of(b, s, n)] - 1;
+    uint32_t tag;
+    return slot_of(b, s, n, &tag)->sym1 - 1;
 }
 
 bool mz_bpe_put(mz_bpe *b, int32_t id, mz_str bytes)
 {
-    size_t i = slot_of(b, bytes.s, bytes.n);
-    if (b->slot[i]) return false;
+    uint32_t tag;
+    mz_bpe_slot *x = slot_of(b, bytes.s, bytes.n, &tag);
+    if (x->sym1) return false;
     b->sym[id] = bytes;
-    b->slot[i] = id + 1;
+    *x = (mz_bpe_slot){id + 1, tag};
     return true;
 }
 
@@ -95,13 +103,14 @@ static bool grow(mz_bpe *b)
     b->cap_sym = cap;
     size_t n_slot = slots_for((size_t)cap);
     if (n_slot == b->n_slot) return true;
-    int32_t *old = b->slot, *fresh = mz_calloc(n_slot, sizeof *fresh);
+    mz_bpe_slot *old = b->slot, *fresh = mz_calloc(n_slot, sizeof *fresh);
     size_t n_old = b->n_slot;
+    uint32_t tag;
     if (!fresh) return false;
     b->slot = fresh;
     b->n_slot = n_slot;
     for (size_t i = 0; i < n_old; i++) {
-        if (old[i]) b->slot[slot_of(b, sym[old[i] - 1].s, sym[old[i] - 1].n)] = old[i];
+        if (old[i].sym1) *slot_of(b, sym[old[i].sym1 - 1].s, sym[old[i].sym1 - 1].n, &tag) = old[i];
     }
     mz_free(old);
     return true;
@@ -110,12 +119,14 @@ static bool grow(mz_bpe *b)
 mz_status mz_bpe_intern(mz_bpe *b, mz_str bytes, int32_t *id, mz_err *err)
 {
     mz_status st = MZ_OK;
+    uint32_t tag;
     *id = mz_bpe_find(b, bytes.s, bytes.n);
     if (*id >= 0) return MZ_OK;
     if (b->n_sym == b->cap_sym && !grow(b)) MZ_FAIL(MZ_ENOMEM, err, "no memory for the tokenizer's symbols");
     *id = b->n_sym++;
     b->sym[*id] = bytes;
-    b->slot[slot_of(b, bytes.s, bytes.n)] = *id + 1;
+    mz_bpe_slot *x = slot_of(b, bytes.s, bytes.n, &tag);
+    *x = (mz_bpe_slot){*id + 1, tag};
 out:
     return st;
 }
@@ -123,8 +134,7 @@ out:
 static mz_bpe_pair *pair_slot(const mz_bpe *b, int32_t left, int32_t right)
 {
     uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
-    uint64_t h = mix(key);
-    size_t i = (h ^ h >> 32) & (b->n_pair_slot - 1);
+    size_t i = mix(key) & (b->n_pair_slot - 1);
     while (b->pair[i].key != NO_PAIR && b->pair[i].key != key) i = (i + 1) & (b->n_pair_slot - 1);
     return &b->pair[i];
 }

@@ -22,10 +22,15 @@ typedef struct mz_bpe_pair {
     int32_t rank, to;
 } mz_bpe_pair;
 
+typedef struct mz_bpe_slot {
+    int32_t sym1; /* symbol + 1; 0: free */
+    uint32_t tag; /* upper half of the hash: most foreign entries are passed over without touching their bytes */
+} mz_bpe_slot;
+
 typedef struct mz_bpe {
     mz_str *sym;     /* [cap_sym] raw bytes; s == NULL for entries not put in */
     int32_t n_vocab, n_sym, cap_sym;
-    int32_t *slot;   /* [n_slot] open addressing, symbol + 1 */
+    mz_bpe_slot *slot; /* [n_slot] open addressing */
     size_t n_slot;
     mz_bpe_pair *pair; /* [n_pair_slot] */
     size_t n_pair, n_pair_slot;
