@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "chat.h"
+#include "chat_prompt.h"
 #include "template.h"
 #include "utf8.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * chat.h: from a chat request (JSON) to the text of a prompt, keeping apart what the template wrote and
+ * chat_prompt.h: from a chat request (JSON) to the text of a prompt, keeping apart what the template wrote and
  * what the request's authors wrote.
  *
  * What it is not: it knows no family; the template does. Threading: pure over its arguments. */
-#ifndef MZ_TEXT_CHAT_H
-#define MZ_TEXT_CHAT_H
+#ifndef MZ_TEXT_CHAT_PROMPT_H
+#define MZ_TEXT_CHAT_PROMPT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "chat.h"
+#include "chat_prompt.h"
 
 #include <ctype.h>
 #include <string.h>
