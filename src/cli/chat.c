@@ -66,7 +66,7 @@ static mz_status answer(mz_cli_generator *g, json_t *messages, mz_err *err)
         *err = (mz_err){.status = MZ_ENOMEM, .text = "out of memory"};
         return MZ_ENOMEM;
     }
-    mz_status st = mz_cli_encode_chat(g->text, json, strlen(json), 0, &ids, &n_ids, err);
+    mz_status st = mz_text_encode_chat(g->text, json, strlen(json), MZ_TEXT_BOS, &ids, &n_ids, err);
     free(json);
     if (st == MZ_OK) st = mz_cli_generate(g, ids, n_ids, &r, err);
     const char *text = r.answer ? mz_answer_text(r.answer, &n_text) : NULL;

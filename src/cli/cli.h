@@ -78,7 +78,5 @@ void mz_cli_progress_end(mz_cli_progress *p);
 
 /* Opens with the loading options of a and the rest of o. False: said on standard error. */
 bool mz_cli_open_engine(const mz_cli_args *a, const char *model, mz_engine_options o, mz_engine **e, double *load_ms);
-/* Ids of a conversation (JSON text) rendered by the model's template. flags: MZ_TEXT_NO_GENERATION. */
-mz_status mz_cli_encode_chat(const mz_text *t, const char *json, size_t n, unsigned flags, int32_t **ids, size_t *n_ids, mz_err *err);
 
 #endif

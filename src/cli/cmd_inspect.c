@@ -75,7 +75,7 @@ static void print_description(const json_t *doc)
     {
         if (strcmp(name, "formats") == 0 && json_is_object(v))
             print_formats(v);
-        else if (strcmp(name, "tensors") != 0 && strcmp(name, "program") != 0)
+        else
             print_value(name, v, 0);
     }
 }
@@ -171,7 +171,7 @@ static int inspect_cpu(const mz_cli_args *a)
     json_t *v;
     json_object_foreach(doc, name, v)
     {
-        if (strcmp(name, "formats") != 0 || !json_is_object(v)) {
+        if (strcmp(name, "kernels") != 0 || !json_is_object(v)) {
             print_value(name, v, 0);
             continue;
         }

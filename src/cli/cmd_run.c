@@ -39,7 +39,7 @@ static bool encode_prompt(const mz_cli_args *a, const mz_text *t, const char *te
             (void)mz_cli_fail("out of memory");
             return false;
         }
-        st = mz_cli_encode_chat(t, json, strlen(json), 0, ids, n_ids, &err);
+        st = mz_text_encode_chat(t, json, strlen(json), MZ_TEXT_BOS, ids, n_ids, &err);
         free(json);
     }
     if (st != MZ_OK) {

@@ -36,7 +36,7 @@ static int tokenize_chat(const mz_cli_args *a, const mz_text *t, const char *jso
     unsigned flags = a->no_generation_prompt ? MZ_TEXT_NO_GENERATION : 0;
     mz_status st = MZ_OK;
     if (a->as_text || a->json) st = mz_text_render_chat(t, json, n, flags, &text, &n_text, &err);
-    if (st == MZ_OK && (a->json || !a->as_text)) st = mz_cli_encode_chat(t, json, n, flags, &ids, &n_ids, &err);
+    if (st == MZ_OK && (a->json || !a->as_text)) st = mz_text_encode_chat(t, json, n, flags | (a->no_bos ? 0 : MZ_TEXT_BOS), &ids, &n_ids, &err);
     if (st != MZ_OK) {
         (void)mz_cli_fail_err(&err);
     } else if (a->as_text && !a->json) {
@@ -62,7 +62,7 @@ int mz_cli_tokenize(const mz_cli_args *a)
         return mz_cli_usage("tokenize: -p, -f and --chat exclude each other");
     if (a->as_text && !a->chat) return mz_cli_usage("tokenize: --text needs --chat");
     if (a->no_generation_prompt && !a->chat) return mz_cli_usage("tokenize: --no-generation-prompt needs --chat");
-    if (a->chat && (a->special || a->no_bos)) return mz_cli_usage("tokenize: --special and --no-bos do not go with --chat");
+    if (a->chat && a->special) return mz_cli_usage("tokenize: --special does not go with --chat");
     if (mz_text_open(a->model, &t, &err) != MZ_OK) return mz_cli_fail_err(&err);
     const char *path = a->chat ? a->chat : a->file ? a->file : a->prompt ? NULL : "-";
     if (path && !mz_cli_read_file(path, TEXT_LIMIT, &file, &n)) goto out;

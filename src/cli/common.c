@@ -198,13 +198,3 @@ bool mz_cli_open_engine(const mz_cli_args *a, const char *model, mz_engine_optio
     }
     return true;
 }
-
-mz_status mz_cli_encode_chat(const mz_text *t, const char *json, size_t n, unsigned flags, int32_t **ids, size_t *n_ids, mz_err *err)
-{
-    char *text = NULL;
-    size_t n_text = 0;
-    mz_status st = mz_text_render_chat(t, json, n, flags, &text, &n_text, err);
-    if (st == MZ_OK) st = mz_text_encode(t, text, n_text, MZ_TEXT_SPECIAL, ids, n_ids, err);
-    mz_text_release(text);
-    return st;
-}
