@@ -74,9 +74,9 @@ typedef enum mz_layout {
 typedef struct mz_weight {
     mz_dtype type;
     mz_layout layout;
-    int64_t n_out, n_in;   /* y[n_out] = W[n_out, n_in] x[n_in] */
+    int64_t n_out, n_in;   /* y[n_out] = W[n_out, n_in] x[n_in]; both >= 1, n_in a multiple of the type's block */
     size_t row_bytes;      /* of one output row in either layout; a panel has 8 * row_bytes */
-    const uint8_t *data;   /* rows, or panels of 8 rows; ROWS may be unaligned, PANEL8 is 64-byte aligned */
+    const uint8_t *data;   /* rows, which may be unaligned; or panels, panel p at data + p * 8 * row_bytes, data 64-byte aligned */
 } mz_weight;
 
 /* y[t, i_out] for t in [0, n_tok) and i_out in [out0, out1):  y [n_tok, *] f32, row stride ldy elements.
@@ -110,7 +110,7 @@ typedef void mz_matmul_fn(const mz_weight *w, const void *x, size_t x_bytes, int
                           int64_t out1);
 
 /* Repacks 8 rows [n_rows <= 8 given; the rest reads as zero] of w (ROWS) starting at row i_out into one
- * panel at dst [8 * row_bytes, 64-byte aligned]. Lossless. */
+ * panel at dst [8 * row_bytes], where the panel lies in mz_weight.data. Lossless. */
 typedef void mz_pack_fn(const mz_weight *w, int64_t i_out, uint8_t *dst);
 
 typedef struct mz_matmul_kernel {

@@ -35,7 +35,7 @@ MZ_REF_INLINE int32_t mz_ref_isum(const int8_t *code, const int8_t *q, int n)
 MZ_REF_INLINE void mz_ref_matmul_each(mz_dtype type, mz_ref_dot_fn *dot, const mz_weight *w, const void *x, size_t x_bytes,
                                       int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1)
 {
-    assert(w->type == type && w->layout == MZ_LAYOUT_ROWS);
+    assert(w->type == type && w->layout == MZ_LAYOUT_ROWS && w->n_in >= 1);
     assert(out0 >= 0 && out0 % 8 == 0 && out1 >= out0 && out1 <= w->n_out && (out1 % 8 == 0 || out1 == w->n_out));
     assert(x_bytes >= mz_q8_row_bytes(w->n_in) && x_bytes % 64 == 0 && (uintptr_t)x % 64 == 0);
     assert(n_tok >= 0 && (n_tok <= 1 || ldy >= w->n_out));

@@ -23,7 +23,7 @@ MZ_REF_INLINE float widen_bf16(const uint8_t *row, int64_t i)
 MZ_REF_INLINE void matmul_float(mz_dtype type, widen_fn *widen, const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y,
                                 int64_t ldy, int64_t out0, int64_t out1)
 {
-    assert(w->type == type && w->layout == MZ_LAYOUT_ROWS);
+    assert(w->type == type && w->layout == MZ_LAYOUT_ROWS && w->n_in >= 1);
     assert(out0 >= 0 && out0 % 8 == 0 && out1 >= out0 && out1 <= w->n_out && (out1 % 8 == 0 || out1 == w->n_out));
     assert(x_bytes >= (size_t)w->n_in * sizeof(float) && x_bytes % sizeof(float) == 0);
     assert(n_tok >= 0 && (n_tok <= 1 || ldy >= w->n_out));
