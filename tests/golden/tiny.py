@@ -19,6 +19,7 @@ usage: tiny.py CASE OUT.gguf [--break WHAT] | --list
 """
 import argparse
 import array
+import functools
 import hashlib
 import math
 import struct
@@ -107,6 +108,7 @@ def stream(label, n_bytes):
     return hashlib.shake_128(("mizan-tiny-1:" + label).encode()).digest(n_bytes)
 
 
+@functools.lru_cache(maxsize=None)   # cases and controls share values; callers only read
 def normal(label, n, std, mean=0.0):
     """n values near N(mean, std): the sum of four 16-bit integers, exact until one rounding to f32."""
     u = array.array("H", stream(label, 8 * n))
@@ -155,6 +157,7 @@ PLAIN = {"F32": (0, 4), "F16": (1, 2), "BF16": (30, 2)}
 MXFP4 = (39, 32, 17)   # one E8M0 byte, 32 E2M1 nibbles
 
 
+@functools.lru_cache(maxsize=None)
 def quantised(label, fmt, n, std):
     """Random blocks of one format whose decoded values have about this standard deviation."""
     if fmt == "MXFP4":
