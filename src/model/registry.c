@@ -59,6 +59,8 @@ mz_status mz_model_build(const mz_gguf *g, bool taps, mz_model **out, mz_err *er
     b.p = m->prog;
     m->family = f->arch;
     MZ_TRY(f->build(&b));
+    /* Builders go quiet then, and a weight they could not add would look like one they do not know. */
+    if (m->prog->out_of_memory) MZ_FAIL(MZ_ENOMEM, err, "out of memory while building the model");
     MZ_TRY(check_all_used(&b));
     MZ_TRY(mz_prog_check(m->prog, err));
     count_params(m, g);

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "base/json_text.h"
 #include "fmt/npy.h"
 #include "model/model.h"
 #include "rt/engine_int.h"
@@ -84,8 +85,8 @@ static int put_text(json_t *root, const mz_gguf *g)
 {
     mz_text *text = NULL;
     mz_err why = {0};
-    int bad = 0;
     mz_status st = mz_text_from_gguf(g, &text, &why);
+    int bad = st == MZ_ENOMEM ? -1 : 0; /* a shortage now says nothing about the file */
     bad |= json_object_set_new(root, "tokenizer", text ? json_string(mz_text_tokenizer_name(text)) : json_null());
     if (st != MZ_OK) bad |= json_object_set_new(root, "tokenizer_error", json_string(why.text));
     bad |= json_object_set_new(root, "template", json_boolean(mz_gguf_find(g, "tokenizer.chat_template") != NULL));
@@ -186,7 +187,7 @@ mz_status mz_checkpoint_describe(const mz_checkpoint *c, const char *kv, int64_t
         MZ_TRY(put_model(root, c, kv, memory_tok, &bad, err));
         bad |= put_text(root, c->g);
     }
-    if (!bad) *json = json_dumps(root, JSON_INDENT(2));
+    if (!bad) *json = mz_json_text(root, JSON_INDENT(2));
     if (!*json) MZ_FAIL(MZ_ENOMEM, err, "out of memory while describing %s", c->path);
 out:
     json_decref(root);

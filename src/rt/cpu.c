@@ -6,6 +6,7 @@
 
 #include <mizan/engine.h>
 
+#include "base/json_text.h"
 #include "base/mem.h"
 #include "kern/kern.h"
 
@@ -39,7 +40,7 @@ mz_status mz_cpu_describe(const char *isa, char **json, mz_err *err)
     mz_status st = mz_kern_get(isa, &k, err);
     if (st != MZ_OK) return st;
     json_t *root = json_pack("{s:s, s:o, s:o}", "isa", k->name, "sets", describe_sets(), "kernels", describe_kernels(k));
-    if (root) *json = json_dumps(root, JSON_INDENT(2));
+    if (root) *json = mz_json_text(root, JSON_INDENT(2));
     json_decref(root);
     return *json ? MZ_OK : mz_err_set(err, MZ_ENOMEM, "out of memory while describing the processor");
 }
