@@ -126,7 +126,7 @@ float mz_erff(float x)
 
 /* ---- double ---------------------------------------------------------------------------------- */
 
-#define D_MAGIC 0x1.8p52
+#define D_MAGIC  0x1.8p52
 #define D_LN2_HI 0x1.62e42fefa39efp-1 /* ln 2 rounded to double, and the rest of it */
 #define D_LN2_LO 0x1.abc9e3b39803fp-56
 

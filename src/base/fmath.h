@@ -17,10 +17,10 @@ float mz_tanhf(float x);
 /* erf(x), absolute error < 2e-7, odd. */
 float mz_erff(float x);
 
-double mz_exp(double x);            /* error < 2 ulp */
-double mz_log(double x);            /* x > 0; error < 2 ulp */
-double mz_pow(double x, double y);  /* x > 0; relative error < 1e-14 for |y ln x| < 50 */
-double mz_sin(double x);            /* |x| < 2^30; absolute error < 1e-15 */
+double mz_exp(double x);           /* error < 2 ulp */
+double mz_log(double x);           /* x > 0; error < 2 ulp */
+double mz_pow(double x, double y); /* x > 0; relative error < 1e-14 for |y ln x| < 50 */
+double mz_sin(double x);           /* |x| < 2^30; absolute error < 1e-15 */
 double mz_cos(double x);
 
 #endif

@@ -74,9 +74,9 @@ typedef enum mz_layout {
 typedef struct mz_weight {
     mz_dtype type;
     mz_layout layout;
-    int64_t n_out, n_in;   /* y[n_out] = W[n_out, n_in] x[n_in]; both >= 1, n_in a multiple of the type's block */
-    size_t row_bytes;      /* of one output row in either layout; a panel has 8 * row_bytes */
-    const uint8_t *data;   /* rows, which may be unaligned; or panels, panel p at data + p * 8 * row_bytes, data 64-byte aligned */
+    int64_t n_out, n_in; /* y[n_out] = W[n_out, n_in] x[n_in]; both >= 1, n_in a multiple of the type's block */
+    size_t row_bytes;    /* of one output row in either layout; a panel has 8 * row_bytes */
+    const uint8_t *data; /* rows, which may be unaligned; or panels, panel p at data + p * 8 * row_bytes, data 64-byte aligned */
 } mz_weight;
 
 /* y[t, i_out] for t in [0, n_tok) and i_out in [out0, out1):  y [n_tok, *] f32, row stride ldy elements.
@@ -120,7 +120,7 @@ typedef struct mz_matmul_kernel {
 
 /* ---- attention ------------------------------------------------------------------------------- */
 
-#define MZ_PAGE_TOK 64   /* tokens per KV page */
+#define MZ_PAGE_TOK    64  /* tokens per KV page */
 #define MZ_ATTEND_PART 512 /* keys per partial, counted by absolute position */
 
 typedef enum mz_kv_type { MZ_KV_F32 = 0, MZ_KV_F16, MZ_KV_BF16, MZ_KV_FP8, MZ_KV_COUNT } mz_kv_type; /* FP8: E4M3FN */
@@ -137,14 +137,14 @@ static inline size_t mz_kv_elem_bytes(mz_kv_type t)
 typedef struct mz_attend_args {
     mz_kv_type kv;
     int64_t n_head_kv, d_k, d_v;
-    const uint8_t *pool;      /* page p of this layer: K at pool + p * page_bytes + k_offset, V at … + v_offset */
+    const uint8_t *pool; /* page p of this layer: K at pool + p * page_bytes + k_offset, V at … + v_offset */
     size_t page_bytes, k_offset, v_offset;
-    const int32_t *page;      /* [ceil(len / MZ_PAGE_TOK)] page numbers of the sequence, by position; those of
-                               * pages without a key that a query of the call sees are not used (a window drops them) */
-    float scale;              /* score = (q·k) * scale */
-    float softcap;            /* > 0: score = softcap * tanh(score / softcap) */
-    int64_t window;           /* > 0: a query at position p sees keys p - window + 1 … p; 0: all up to p */
-    const float *sink;        /* NULL, or the logit of this head's sink, added to the denominator last */
+    const int32_t *page; /* [ceil(len / MZ_PAGE_TOK)] page numbers of the sequence, by position; those of
+                          * pages without a key that a query of the call sees are not used (a window drops them) */
+    float scale;         /* score = (q·k) * scale */
+    float softcap;       /* > 0: score = softcap * tanh(score / softcap) */
+    int64_t window;      /* > 0: a query at position p sees keys p - window + 1 … p; 0: all up to p */
+    const float *sink;   /* NULL, or the logit of this head's sink, added to the denominator last */
 } mz_attend_args;
 
 /* Scratch floats one attend call needs for n_q query rows. */

@@ -50,10 +50,10 @@ static void test_uniform(void **state)
     /* Six standard deviations of the mean, the mean square and a bucket count. */
     assert_true(sum / N > 0.5 - 0.0055 && sum / N < 0.5 + 0.0055);
     assert_true(square / N > 1.0 / 3 - 0.0057 && square / N < 1.0 / 3 + 0.0057);
-    for (int i = 0; i < 16; i++)
-        assert_in_range(bucket[i], N / 16 - 460, N / 16 + 460);
+    for (int i = 0; i < 16; i++) assert_in_range(bucket[i], N / 16 - 460, N / 16 + 460);
     assert_true(mz_rng_uniform(1, 0) != mz_rng_uniform(2, 0) && mz_rng_uniform(1, 0) != mz_rng_uniform(1, 1));
-    assert_true(mz_rng_uniform(1, 0) != mz_rng_uniform(1, UINT64_C(1) << 32) && mz_rng_uniform(1, 0) != mz_rng_uniform(UINT64_C(1) << 32 | 1, 0));
+    assert_true(mz_rng_uniform(1, 0) != mz_rng_uniform(1, UINT64_C(1) << 32) &&
+                mz_rng_uniform(1, 0) != mz_rng_uniform(UINT64_C(1) << 32 | 1, 0));
 }
 
 int main(void)

@@ -13,7 +13,8 @@ enum { MAX_Q = 8 };
 
 static const struct {
     int64_t d_k, d_v, n_head_kv;
-} dims[] = {{24, 24, 1}, {40, 40, 3}, {64, 64, 3}, {80, 80, 2}, {128, 128, 2}, {576, 512, 1}, {1, 1, 2}, {7, 13, 2}, {96, 64, 1}, {256, 256, 1}};
+} dims[] = {{24, 24, 1},   {40, 40, 3}, {64, 64, 3}, {80, 80, 2}, {128, 128, 2},
+            {576, 512, 1}, {1, 1, 2},   {7, 13, 2},  {96, 64, 1}, {256, 256, 1}};
 enum { N_DIMS = sizeof dims / sizeof *dims };
 
 /* Writes NaN over a slot of K and V in every head. */
@@ -22,8 +23,7 @@ static void poison_slot(const mz_attend_args *a, uint8_t *pool, int64_t pos)
     size_t e = mz_kv_elem_bytes(a->kv);
     uint8_t *page = pool + (size_t)a->page[pos / MZ_PAGE_TOK] * a->page_bytes;
     int64_t slot = pos % MZ_PAGE_TOK;
-    for (int64_t i = 0; i < a->n_head_kv * a->d_k; i++)
-        memset(page + a->k_offset + (size_t)(i * MZ_PAGE_TOK + slot) * e, 0xff, e);
+    for (int64_t i = 0; i < a->n_head_kv * a->d_k; i++) memset(page + a->k_offset + (size_t)(i * MZ_PAGE_TOK + slot) * e, 0xff, e);
     for (int64_t h = 0; h < a->n_head_kv; h++)
         memset(page + a->v_offset + (size_t)((h * MZ_PAGE_TOK + slot) * a->d_v) * e, 0xff, (size_t)a->d_v * e);
 }
@@ -59,8 +59,7 @@ static void fill_token(mzc *c, const mz_attend_args *a, uint8_t *pool, mzc_kind 
 {
     mzc_fill(c, kind, k, a->n_head_kv * a->d_k);
     mzc_fill(c, kind, v, a->n_head_kv * a->d_v);
-    for (int64_t i = 0; i < a->n_head_kv * a->d_k; i++)
-        k[i] *= gain;
+    for (int64_t i = 0; i < a->n_head_kv * a->d_k; i++) k[i] *= gain;
     (void)c->ref->kv_store(a, pool, pos, k, v);
 }
 
@@ -78,11 +77,9 @@ static void one_case(mzc *c, mz_kv_type kv, int i_dim, int64_t pos0, int64_t n_q
     float *k = malloc((size_t)(a.n_head_kv * (a.d_k + a.d_v)) * sizeof *k), *v = k + a.n_head_kv * a.d_k;
     float gain = mzc_int(c, 0, 2) ? 1.0f : 8.0f;
     if (!k) abort();
-    for (int64_t pos = first; pos < len; pos++)
-        fill_token(c, &a, pool, kind, gain, pos, k, v);
+    for (int64_t pos = first; pos < len; pos++) fill_token(c, &a, pool, kind, gain, pos, k, v);
     if (mzc_int(c, 0, 3) == 0) poison_slot(&a, pool, mzc_int(c, first, len - 1)); /* one token that some queries see */
-    for (int64_t p = 0; p < first / MZ_PAGE_TOK; p++)
-        ((int32_t *)(uintptr_t)a.page)[p] = mzc_int(c, 0, 1) ? INT32_MIN : INT32_MAX;
+    for (int64_t p = 0; p < first / MZ_PAGE_TOK; p++) ((int32_t *)(uintptr_t)a.page)[p] = mzc_int(c, 0, 1) ? INT32_MIN : INT32_MAX;
     float *sink = mzc_in(c, SINK, sizeof *sink, sizeof *sink);
     *sink = (float)(20.0 * mzc_unit(c) - 10.0);
     if (mzc_int(c, 0, 9) == 0) *sink = mzc_int(c, 0, 1) ? NAN : -INFINITY;
@@ -108,9 +105,11 @@ static void one_case(mzc *c, mz_kv_type kv, int i_dim, int64_t pos0, int64_t n_q
             mzc_expect_f32(c, o + t * ldo, want + t * ldo, a.d_v, "o");
             if (t + 1 < n_q) mzc_expect_pattern(c, o + t * ldo + a.d_v, (size_t)(ldo - a.d_v) * sizeof *o, "the padding between rows of o");
             if (c->failed && t >= 0 && c->text[0] != '\0' && t < n_q) {
-                mzc_fail(c, "; kv type %d, d_k %lld, d_v %lld, query %lld of %lld from position %lld, window %lld, sink %g, softcap %g, values %s",
-                         (int)kv, (long long)a.d_k, (long long)a.d_v, (long long)t, (long long)n_q, (long long)pos0, (long long)a.window,
-                         a.sink ? (double)*sink : (double)NAN, (double)a.softcap, mzc_kind_name[kind]);
+                mzc_fail(
+                    c,
+                    "; kv type %d, d_k %lld, d_v %lld, query %lld of %lld from position %lld, window %lld, sink %g, softcap %g, values %s",
+                    (int)kv, (long long)a.d_k, (long long)a.d_v, (long long)t, (long long)n_q, (long long)pos0, (long long)a.window,
+                    a.sink ? (double)*sink : (double)NAN, (double)a.softcap, mzc_kind_name[kind]);
                 break;
             }
         }
@@ -123,12 +122,13 @@ static void one_case(mzc *c, mz_kv_type kv, int i_dim, int64_t pos0, int64_t n_q
 void check_attend(mzc *c)
 {
     static const int64_t starts[] = {0, 1, 2, 15, 16, 62, 63, 64, 65, 127, 300, 505, 510, 511, 512, 513, 700, 1023, 1024, 1025, 1600};
-    static const mzc_kind kinds[] = {MZC_UNIFORM, MZC_SPIKY, MZC_TIES, MZC_ZERO, MZC_DENORMAL, MZC_WIDE, MZC_UNIFORM, MZC_RAW, MZC_HUGE, MZC_POISON};
+    static const mzc_kind kinds[] = {MZC_UNIFORM, MZC_SPIKY,   MZC_TIES, MZC_ZERO, MZC_DENORMAL,
+                                     MZC_WIDE,    MZC_UNIFORM, MZC_RAW,  MZC_HUGE, MZC_POISON};
     int at = 0;
     for (int kv = 0; kv < MZ_KV_COUNT; kv++) {
         for (int i_dim = 0; i_dim < N_DIMS; i_dim++) {
             for (size_t s = 0; s < sizeof starts / sizeof *starts; s++) {
-                for (int rep = 0; rep < (c->quick ? 1 : 4); rep++, at++) {
+                for (int rep = 0; rep < (c->quick ? 1 : 3); rep++, at++) {
                     if (c->quick && (starts[s] > 600 ? at % 9 != 0 : at % 2 == 1)) continue;
                     int64_t n_q = 1 + (at * 7 + at / 8) % MAX_Q;
                     if (starts[s] > 600 && c->quick) n_q = 1 + n_q % 3;
@@ -167,7 +167,8 @@ void check_kv_store(mzc *c)
             for (int kind = 0; kind < MZC_N_KIND; kind++) {
                 for (int rep = 0; rep < (c->quick ? 1 : 6); rep++) {
                     if (!mzc_case(c)) continue;
-                    mz_attend_args a = {.kv = (mz_kv_type)kv, .n_head_kv = dims[i_dim].n_head_kv, .d_k = dims[i_dim].d_k, .d_v = dims[i_dim].d_v};
+                    mz_attend_args a = {
+                        .kv = (mz_kv_type)kv, .n_head_kv = dims[i_dim].n_head_kv, .d_k = dims[i_dim].d_k, .d_v = dims[i_dim].d_v};
                     int64_t len = 130;
                     uint8_t *pool = place_pool(c, &a, len);
                     size_t pool_bytes = c->slot[POOL].bytes;
@@ -183,18 +184,17 @@ void check_kv_store(mzc *c)
                         float gain = mzc_int(c, 0, 1) ? 1.0f : (float)mzc_int(c, 1, 600);
                         mzc_fill(c, (mzc_kind)kind, k, a.n_head_kv * a.d_k);
                         mzc_fill(c, mzc_int(c, 0, 1) ? MZC_UNIFORM : (mzc_kind)kind, v, a.n_head_kv * a.d_v);
-                        for (int64_t j = 0; j < a.n_head_kv * a.d_k; j++)
-                            k[j] *= gain;
+                        for (int64_t j = 0; j < a.n_head_kv * a.d_k; j++) k[j] *= gain;
                         mzc_freeze(c);
                         bool fits = c->ref->kv_store(&a, want, pos, k, v);
-                        if (c->k->kv_store(&a, pool, pos, k, v) != fits)
-                            mzc_fail(c, "says %d where the reference says %d", !fits, fits);
+                        if (c->k->kv_store(&a, pool, pos, k, v) != fits) mzc_fail(c, "says %d where the reference says %d", !fits, fits);
                         size_t e = mz_kv_elem_bytes(a.kv);
                         for (size_t j = 0; j + e <= pool_bytes && !c->failed; j += e)
                             if (!same_elem(a.kv, pool + j, want + j)) mzc_fail(c, "pool differs at byte %zu", j);
                     }
                     if (c->failed)
-                        mzc_fail(c, "; kv type %d, d_k %lld, d_v %lld, values %s", kv, (long long)a.d_k, (long long)a.d_v, mzc_kind_name[kind]);
+                        mzc_fail(c, "; kv type %d, d_k %lld, d_v %lld, values %s", kv, (long long)a.d_k, (long long)a.d_v,
+                                 mzc_kind_name[kind]);
                     free(want);
                     mzc_end(c);
                 }

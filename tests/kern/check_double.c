@@ -41,8 +41,7 @@ void check_double_quantise(mzc *c)
             const int8_t *q = mz_q8_q(y);
             for (int64_t b = 0; b < n_blk; b++) {
                 double amax = 0;
-                for (int64_t i = 32 * b; i < n && i < 32 * b + 32; i++)
-                    amax = fmax(amax, fabs((double)x[i]));
+                for (int64_t i = 32 * b; i < n && i < 32 * b + 32; i++) amax = fmax(amax, fabs((double)x[i]));
                 double d = (double)mz_q8_d(y, n_blk)[b];
                 near(c, d, amax / 127, amax / 127 * u, "d", b);
                 int sum[2] = {0}, top = 0;
@@ -161,8 +160,7 @@ void check_double_norms(mzc *c)
                 near(c, (double)y[i], want, (lanes / 2 + 6) * u * fabs(want) + 1e-44, "rms_norm", i);
             }
             double mean = sum / (double)n, e_mean = (lanes + 1) * u * size / (double)n;
-            for (int64_t i = 0; i < n; i++)
-                var += ((double)x[i] - mean) * ((double)x[i] - mean);
+            for (int64_t i = 0; i < n; i++) var += ((double)x[i] - mean) * ((double)x[i] - mean);
             c->k->layer_norm(x, w, b, n, 1e-5f, y);
             inv = 1 / sqrt(var / (double)n + eps);
             for (int64_t i = 0; i < n; i++) {
@@ -173,10 +171,8 @@ void check_double_norms(mzc *c)
             }
             double m = -INFINITY, total = 0;
             memcpy(y, x, (size_t)n * sizeof *y);
-            for (int64_t i = 0; i < n; i++)
-                m = fmax(m, (double)x[i]);
-            for (int64_t i = 0; i < n; i++)
-                total += exp((double)x[i] - m);
+            for (int64_t i = 0; i < n; i++) m = fmax(m, (double)x[i]);
+            for (int64_t i = 0; i < n; i++) total += exp((double)x[i] - m);
             c->k->softmax(y, n);
             for (int64_t i = 0; i < n; i++) {
                 double want = exp((double)x[i] - m) / total;
@@ -291,15 +287,15 @@ void check_double_top_k(mzc *c)
             float *x = mzc_in(c, 0, (size_t)n * sizeof *x, sizeof *x);
             mzc_fill(c, (mzc_kind)kind, x, n);
             int32_t *all = need((size_t)n, sizeof *all), *ids = need((size_t)n, sizeof *ids);
-            for (int32_t i = 0; i < (int32_t)n; i++)
-                all[i] = i;
+            for (int32_t i = 0; i < (int32_t)n; i++) all[i] = i;
             sort_x = x;
             qsort(all, (size_t)n, sizeof *all, by_value);
             mzc_freeze(c);
             for (int64_t k = 0; k <= n && !c->failed; k++) {
                 c->k->top_k(x, n, k, ids);
                 if (memcmp(all, ids, (size_t)k * sizeof *ids) != 0)
-                    mzc_fail(c, "n %lld, k %lld, values %s: not the first of the sorted list", (long long)n, (long long)k, mzc_kind_name[kind]);
+                    mzc_fail(c, "n %lld, k %lld, values %s: not the first of the sorted list", (long long)n, (long long)k,
+                             mzc_kind_name[kind]);
             }
             free(all);
             free(ids);
@@ -331,30 +327,24 @@ void check_double_attend(mzc *c)
                 a.sink = mode & 4 ? sink : NULL;
                 uint8_t *pool = mzc_in(c, 0, a.page_bytes * (size_t)n_page, e);
                 int32_t *page = mzc_in(c, 1, (size_t)n_page * sizeof *page, sizeof *page);
-                for (int64_t p = 0; p < n_page; p++)
-                    page[p] = (int32_t)(n_page - 1 - p);
+                for (int64_t p = 0; p < n_page; p++) page[p] = (int32_t)(n_page - 1 - p);
                 a.pool = pool;
                 a.page = page;
                 float *k = need((size_t)(N_HEAD * d_k * len), sizeof *k), *v = need((size_t)(N_HEAD * d_v * len), sizeof *v);
                 mzc_fill(c, MZC_UNIFORM, k, N_HEAD * d_k * len);
                 mzc_fill(c, MZC_UNIFORM, v, N_HEAD * d_v * len);
                 if (kv == MZ_KV_FP8) { /* every value exact in all types: what is tested is attention */
-                    for (int64_t i = 0; i < N_HEAD * d_k * len; i++)
-                        k[i] = rintf(k[i] * 8) / 8;
-                    for (int64_t i = 0; i < N_HEAD * d_v * len; i++)
-                        v[i] = rintf(v[i] * 8) / 8;
+                    for (int64_t i = 0; i < N_HEAD * d_k * len; i++) k[i] = rintf(k[i] * 8) / 8;
+                    for (int64_t i = 0; i < N_HEAD * d_v * len; i++) v[i] = rintf(v[i] * 8) / 8;
                 } else {
-                    for (int64_t i = 0; i < N_HEAD * d_k * len; i++)
-                        k[i] = rintf(k[i] * 128) / 128;
-                    for (int64_t i = 0; i < N_HEAD * d_v * len; i++)
-                        v[i] = rintf(v[i] * 128) / 128;
+                    for (int64_t i = 0; i < N_HEAD * d_k * len; i++) k[i] = rintf(k[i] * 128) / 128;
+                    for (int64_t i = 0; i < N_HEAD * d_v * len; i++) v[i] = rintf(v[i] * 128) / 128;
                 }
                 for (int64_t p = 0; p < len; p++)
                     if (!c->k->kv_store(&a, pool, p, k + p * N_HEAD * d_k, v + p * N_HEAD * d_v)) mzc_fail(c, "a value did not fit");
                 float *q = mzc_in(c, 3, LDQ * N_Q * sizeof *q, sizeof *q);
                 mzc_fill(c, MZC_UNIFORM, q, LDQ * N_Q);
-                for (int i = 0; i < LDQ * N_Q; i++)
-                    q[i] *= 4;
+                for (int i = 0; i < LDQ * N_Q; i++) q[i] *= 4;
                 float *o = mzc_out(c, 4, (size_t)(d_v * N_Q) * sizeof *o, sizeof *o);
                 float *scratch = mzc_out(c, 5, MZ_ATTEND_SCRATCH(N_Q, d_v) * sizeof *scratch, 64);
                 mzc_freeze(c);
@@ -382,15 +372,13 @@ void check_double_attend(mzc *c)
                         span = fmax(span, m - s[j]);
                         double p = exp(s[j] - m);
                         total += p;
-                        for (int64_t d = 0; d < d_v; d++)
-                            sum[d] += p * (double)v[(j * N_HEAD + head) * d_v + d];
+                        for (int64_t d = 0; d < d_v; d++) sum[d] += p * (double)v[(j * N_HEAD + head) * d_v + d];
                     }
                     if (a.sink) total += exp((double)*sink - m);
                     /* |v| <= 1: every p errs relatively by twice the score's error, the difference's rounding and exp's 2 u
                      * (numerator and denominator), the value chain by up to 512 u, the merges by a few u each. */
                     double bound = 2 * (2 * e_score + (span + 6) * u) + (512 + 40 + 16) * u;
-                    for (int64_t d = 0; d < d_v; d++)
-                        near(c, (double)o[t * d_v + d], sum[d] / total, bound, "o", t * d_v + d);
+                    for (int64_t d = 0; d < d_v; d++) near(c, (double)o[t * d_v + d], sum[d] / total, bound, "o", t * d_v + d);
                 }
                 if (c->failed)
                     mzc_fail(c, "; kv type %d, position %lld, window %lld, softcap %g, sink %d", kv, (long long)pos0, (long long)a.window,

@@ -33,8 +33,7 @@ static void extreme_row(mzc *c, int64_t n_in, void *row)
         d[b] = (float)mzc_unit(c);
         for (int h = 0; h < 2; h++) {
             int sum = 0;
-            for (int i = 0; i < 16; i++)
-                sum += q[32 * b + 16 * h + i];
+            for (int i = 0; i < 16; i++) sum += q[32 * b + 16 * h + i];
             s[2 * b + h] = (int16_t)sum;
         }
     }
@@ -74,8 +73,7 @@ static void place_weights(mzc *c, mzc_wkind kind, int64_t n_out, int64_t n_in, m
     if (c->layout == MZ_LAYOUT_ROWS) return;
     int64_t n_panel = (n_out + 7) / 8;
     uint8_t *panels = mzc_in(c, PANEL, 8 * row_bytes * (size_t)n_panel, 64);
-    for (int64_t p = 0; p < n_panel; p++)
-        c->k->pack[c->type](rows, 8 * p, panels + (size_t)p * 8 * row_bytes);
+    for (int64_t p = 0; p < n_panel; p++) c->k->pack[c->type](rows, 8 * p, panels + (size_t)p * 8 * row_bytes);
     test->layout = c->layout;
     test->data = panels;
 }
@@ -109,8 +107,7 @@ static void run_threads(slice all, int n_thread)
         if (s[i].out0 > s[i].out1) s[i].out0 = s[i].out1;
         if (pthread_create(&thread[i], NULL, run_slice, &s[i]) != 0) abort();
     }
-    for (int i = 0; i < n_thread; i++)
-        (void)pthread_join(thread[i], NULL);
+    for (int i = 0; i < n_thread; i++) (void)pthread_join(thread[i], NULL);
 }
 
 static void one_case(mzc *c, int64_t n_in, int64_t n_out, mzc_wkind wkind, int xkind)
@@ -152,10 +149,12 @@ static void one_case(mzc *c, int64_t n_in, int64_t n_out, mzc_wkind wkind, int x
         }
         for (int64_t t = 0; t < s.n_tok; t++) {
             mzc_expect_f32(c, s.y + t * ldy, want + t * ldy, n_out, "y");
-            if (t + 1 < s.n_tok) mzc_expect_pattern(c, s.y + t * ldy + n_out, (size_t)(ldy - n_out) * sizeof(float), "the padding between rows of y");
+            if (t + 1 < s.n_tok)
+                mzc_expect_pattern(c, s.y + t * ldy + n_out, (size_t)(ldy - n_out) * sizeof(float), "the padding between rows of y");
         }
-        if (c->failed) mzc_fail(c, "; n_in %lld, n_out %lld, n_tok %lld, weights %s, activations %s", (long long)n_in, (long long)n_out,
-                                (long long)s.n_tok, mzc_wkind_name[wkind], xkind == MZC_N_KIND ? "extreme" : mzc_kind_name[xkind]);
+        if (c->failed)
+            mzc_fail(c, "; n_in %lld, n_out %lld, n_tok %lld, weights %s, activations %s", (long long)n_in, (long long)n_out,
+                     (long long)s.n_tok, mzc_wkind_name[wkind], xkind == MZC_N_KIND ? "extreme" : mzc_kind_name[xkind]);
     }
     free(want);
     mzc_end(c);
@@ -172,8 +171,7 @@ void check_matmul(mzc *c)
     int64_t widths[64];
     int n = 0;
     if (!is_low_bit(c->type)) {
-        for (size_t i = 0; i < sizeof float_widths / sizeof *float_widths; i++)
-            widths[n++] = float_widths[i];
+        for (size_t i = 0; i < sizeof float_widths / sizeof *float_widths; i++) widths[n++] = float_widths[i];
     } else {
         for (size_t i = 0; i < sizeof block_counts / sizeof *block_counts; i++)
             if (block_counts[i] * block <= 2048) widths[n++] = block_counts[i] * block;
@@ -222,8 +220,7 @@ void check_pack(mzc *c)
                     float *y = mzc_out(c, Y, (size_t)n_in * sizeof *y, sizeof *y);
                     c->k->weight_row(&test, i, y);
                     if (i >= n_out) { /* a zero block of a format with offsets may decode to -0 */
-                        for (int64_t j = 0; j < n_in; j++)
-                            y[j] += 0.0f;
+                        for (int64_t j = 0; j < n_in; j++) y[j] += 0.0f;
                     }
                     mzc_expect_f32(c, y, want, n_in, "row of a panel");
                 }

@@ -8,7 +8,8 @@
 
 #include "mzcheck.h"
 
-static const int64_t sizes[] = {0, 1, 2, 3, 5, 7, 8, 9, 13, 15, 16, 17, 23, 31, 32, 33, 47, 64, 65, 97, 128, 251, 576, 1536, 2048, 2880, 5632};
+static const int64_t sizes[] = {0,  1,  2,  3,  5,  7,  8,   9,   13,  15,   16,   17,   23,  31,
+                                32, 33, 47, 64, 65, 97, 128, 251, 576, 1536, 2048, 2880, 5632};
 enum { N_SIZES = sizeof sizes / sizeof *sizes };
 
 static float *scratch(int64_t n)
@@ -74,8 +75,7 @@ void check_layer_norm(mzc *c)
 static void call_softmax(const mz_kern *k, mzc *c, int mode, const float *a, const float *b, const float *d, int64_t n, float *y)
 {
     (void)c, (void)b, (void)d;
-    for (int64_t i = 0; i < n; i++)
-        y[i] = mode ? 10.0f * a[i] : a[i];
+    for (int64_t i = 0; i < n; i++) y[i] = mode ? 10.0f * a[i] : a[i];
     k->softmax(y, n);
 }
 void check_softmax(mzc *c)

@@ -25,6 +25,7 @@ typedef struct check {
 
 static check checks[MAX_CHECKS];
 static int n_checks;
+static bool quick;
 static mzc ctx = {.seed = 1, .only_case = -1};
 
 /* ---- cases ---- */
@@ -32,8 +33,7 @@ static mzc ctx = {.seed = 1, .only_case = -1};
 static uint64_t hash(const char *s)
 {
     uint64_t h = UINT64_C(0xcbf29ce484222325); /* FNV-1a */
-    for (; *s; s++)
-        h = (h ^ (uint8_t)*s) * UINT64_C(0x100000001b3);
+    for (; *s; s++) h = (h ^ (uint8_t)*s) * UINT64_C(0x100000001b3);
     return h;
 }
 
@@ -64,7 +64,7 @@ void mzc_fail(mzc *c, const char *fmt, ...)
 static void replay_line(char *buf, size_t n)
 {
     (void)snprintf(buf, n, "# replay: mzcheck --seed %llu --filter '%s' --case %lld%s\n", (unsigned long long)ctx.seed, ctx.name,
-                   (long long)ctx.n_case - 1, ctx.quick ? " --quick" : "");
+                   (long long)ctx.n_case - 1, quick ? " --quick" : "");
 }
 
 static void on_fault(int sig, siginfo_t *info, void *context)
@@ -82,14 +82,15 @@ static void run_check(const check *k)
 {
     ctx.ref = &mz_kern_ref;
     ctx.k = k->k;
+    /* The reference against itself only shows that it keeps to its operands: the short ladder is enough. */
+    ctx.quick = quick || k->k == &mz_kern_ref;
     ctx.type = k->type;
     ctx.layout = k->layout;
     ctx.name = k->name;
     ctx.n_case = 0;
     ctx.failed = false;
     ctx.text[0] = '\0';
-    for (int i = 0; i < MZC_N_SLOT; i++)
-        ctx.slot[i].used = false;
+    for (int i = 0; i < MZC_N_SLOT; i++) ctx.slot[i].used = false;
     k->run(&ctx);
 }
 
@@ -114,7 +115,7 @@ static void list_set(const mz_kern *k)
     const mz_kern *ref = &mz_kern_ref;
     bool is_ref = k == ref;
 /* A set that took the reference's kernel over has nothing to compare; the reference itself is held to its memory. */
-#define ROW(field) \
+#define ROW(field)                                                                                                                         \
     if (is_ref || k->field != ref->field) add(k, check_##field, MZ_DTYPE_F32, MZ_LAYOUT_ROWS, #field)
     ROW(quantise_row);
     ROW(rms_norm);
@@ -254,12 +255,13 @@ int main(int argc, char **argv)
         case 's': ctx.seed = strtoull(optarg, NULL, 0); break;
         case 'f': filter = optarg; break;
         case 'c': ctx.only_case = strtoll(optarg, NULL, 0); break;
-        case 'q': ctx.quick = true; break;
+        case 'q': quick = true; break;
         case 't': test_self = true; break;
         case 'b': bench = true; break;
         case 'v': csv = true; break;
         default:
-            fprintf(stderr, "usage: mzcheck [--quick] [--seed N] [--filter TEXT] [--case N] | --self-test | --bench [--csv] [--filter TEXT]\n");
+            fprintf(stderr,
+                    "usage: mzcheck [--quick] [--seed N] [--filter TEXT] [--case N] | --self-test | --bench [--csv] [--filter TEXT]\n");
             return 2;
         }
     }
@@ -270,7 +272,6 @@ int main(int argc, char **argv)
     struct sigaction sa = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO};
     if (sigaction(SIGSEGV, &sa, NULL) != 0 || sigaction(SIGBUS, &sa, NULL) != 0) return 1;
     int rc = test_self ? self_test() : run_all(filter);
-    for (int i = 0; i < MZC_N_SLOT; i++)
-        free(ctx.slot[i].frozen);
+    for (int i = 0; i < MZC_N_SLOT; i++) free(ctx.slot[i].frozen);
     return rc;
 }

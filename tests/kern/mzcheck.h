@@ -70,9 +70,9 @@ typedef enum mzc_kind {
     MZC_TIES,        /* small multiples of 1/2: ties in rounding and comparing, -0 */
     MZC_ZERO,        /* +0 and -0 */
     MZC_DENORMAL,
-    MZC_HUGE,        /* near the largest f32 */
-    MZC_RAW,         /* random bits: NaN, inf, all */
-    MZC_POISON,      /* uniform, with a rare NaN or inf */
+    MZC_HUGE,   /* near the largest f32 */
+    MZC_RAW,    /* random bits: NaN, inf, all */
+    MZC_POISON, /* uniform, with a rare NaN or inf */
     MZC_N_KIND
 } mzc_kind;
 extern const char *const mzc_kind_name[MZC_N_KIND];

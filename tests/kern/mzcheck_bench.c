@@ -38,8 +38,7 @@ static double median_ns(work_fn *work, void *arg)
     int inner = once < 50e3 ? (int)(50e3 / (once + 1)) + 1 : 1, n = 0;
     while (n < MAX_SAMPLES && (n < 3 || now_ns() - start < 150e6)) {
         double t = now_ns();
-        for (int i = 0; i < inner; i++)
-            work(arg);
+        for (int i = 0; i < inner; i++) work(arg);
         sample[n++] = (now_ns() - t) / inner;
     }
     qsort(sample, (size_t)n, sizeof *sample, by_size);
@@ -93,8 +92,7 @@ static void bench_matmul(mzc *c, const mz_kern *k, mz_dtype type, mz_layout layo
     matmul_work m = {.fn = k->matmul[type][layout].fn, .w = {type, MZ_LAYOUT_ROWS, DIM, DIM, row_bytes, rows}};
     if (layout == MZ_LAYOUT_PANEL8) {
         panels = need(total);
-        for (int64_t i = 0; i < DIM; i += 8)
-            k->pack[type](&m.w, i, panels + (size_t)i * row_bytes);
+        for (int64_t i = 0; i < DIM; i += 8) k->pack[type](&m.w, i, panels + (size_t)i * row_bytes);
         m.w.layout = layout;
         m.w.data = panels;
     }
@@ -147,10 +145,17 @@ static void bench_attend(mzc *c, const mz_kern *k, mz_kv_type kv)
     int32_t page[CONTEXT / MZ_PAGE_TOK];
     uint8_t *pool = need(2 * half * (CONTEXT / MZ_PAGE_TOK));
     float *values = need(sizeof(float) * HEAD_DIM);
-    attend_work w = {.fn = k->attend, .a = {.kv = kv, .n_head_kv = 1, .d_k = HEAD_DIM, .d_v = HEAD_DIM, .pool = pool, .page_bytes = 2 * half,
-                                            .v_offset = half, .page = page, .scale = 0.125f}};
-    for (int i = 0; i < CONTEXT / MZ_PAGE_TOK; i++)
-        page[i] = i;
+    attend_work w = {.fn = k->attend,
+                     .a = {.kv = kv,
+                           .n_head_kv = 1,
+                           .d_k = HEAD_DIM,
+                           .d_v = HEAD_DIM,
+                           .pool = pool,
+                           .page_bytes = 2 * half,
+                           .v_offset = half,
+                           .page = page,
+                           .scale = 0.125f}};
+    for (int i = 0; i < CONTEXT / MZ_PAGE_TOK; i++) page[i] = i;
     for (int64_t pos = 0; pos < CONTEXT; pos++) {
         mzc_fill(c, MZC_UNIFORM, values, HEAD_DIM);
         (void)k->kv_store(&w.a, pool, pos, values, values);
@@ -239,18 +244,32 @@ static void do_exp(void *arg)
 
 static void bench_rows(mzc *c, const mz_kern *k)
 {
-    row_work r = {.k = k, .x = need(N_ROW * sizeof(float)), .w = need(N_ROW * sizeof(float)), .y = need(N_ROW * sizeof(float)),
-                  .q = need(mz_q8_row_bytes(N_ROW)), .ids = need(N_ROW * sizeof(int32_t))};
+    row_work r = {.k = k,
+                  .x = need(N_ROW * sizeof(float)),
+                  .w = need(N_ROW * sizeof(float)),
+                  .y = need(N_ROW * sizeof(float)),
+                  .q = need(mz_q8_row_bytes(N_ROW)),
+                  .ids = need(N_ROW * sizeof(int32_t))};
     mzc_fill(c, MZC_UNIFORM, r.x, N_ROW);
     mzc_fill(c, MZC_UNIFORM, r.w, N_ROW);
     static const struct {
         const char *name;
         work_fn *work;
         mz_glu glu;
-    } rows[] = {{"quantise_row", do_quantise, 0}, {"rms_norm", do_rms_norm, 0}, {"layer_norm", do_layer_norm, 0}, {"rope", do_rope, 0},
-                {"softmax", do_softmax, 0}, {"glu/silu", do_glu, MZ_GLU_SILU}, {"glu/gelu_tanh", do_glu, MZ_GLU_GELU_TANH},
-                {"glu/gelu_erf", do_glu, MZ_GLU_GELU_ERF}, {"glu/relu", do_glu, MZ_GLU_RELU}, {"add", do_add, 0}, {"scale", do_scale, 0},
-                {"softcap", do_softcap, 0}, {"top_k", do_top_k, 0}, {"exp", do_exp, 0}};
+    } rows[] = {{"quantise_row", do_quantise, 0},
+                {"rms_norm", do_rms_norm, 0},
+                {"layer_norm", do_layer_norm, 0},
+                {"rope", do_rope, 0},
+                {"softmax", do_softmax, 0},
+                {"glu/silu", do_glu, MZ_GLU_SILU},
+                {"glu/gelu_tanh", do_glu, MZ_GLU_GELU_TANH},
+                {"glu/gelu_erf", do_glu, MZ_GLU_GELU_ERF},
+                {"glu/relu", do_glu, MZ_GLU_RELU},
+                {"add", do_add, 0},
+                {"scale", do_scale, 0},
+                {"softcap", do_softcap, 0},
+                {"top_k", do_top_k, 0},
+                {"exp", do_exp, 0}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         r.glu = rows[i].glu;
         memcpy(r.y, r.x, N_ROW * sizeof(float));
@@ -284,8 +303,7 @@ void mzc_bench(const char *filter, bool csv)
                 bench_matmul(&c, k, (mz_dtype)t, (mz_layout)l);
             }
         }
-        for (int kv = 0; kv < MZ_KV_COUNT; kv++)
-            bench_attend(&c, k, (mz_kv_type)kv);
+        for (int kv = 0; kv < MZ_KV_COUNT; kv++) bench_attend(&c, k, (mz_kv_type)kv);
         bench_rows(&c, k);
     }
 }

@@ -61,8 +61,7 @@ static float value(mzc *c, mzc_kind kind)
 
 void mzc_fill(mzc *c, mzc_kind kind, float *x, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++)
-        x[i] = value(c, kind);
+    for (int64_t i = 0; i < n; i++) x[i] = value(c, kind);
 }
 
 /* ---- weights ---- */
@@ -78,22 +77,14 @@ typedef struct block_map {
 } block_map;
 
 static const block_map maps[] = {
-    {MZ_DTYPE_Q4_0, false, 1, {0}, 0, {{2, 16}}},
-    {MZ_DTYPE_Q4_1, true, 2, {0, 2}, 0, {{4, 16}}},
-    {MZ_DTYPE_Q5_0, false, 1, {0}, 0, {{2, 20}}},
-    {MZ_DTYPE_Q5_1, true, 2, {0, 2}, 0, {{4, 20}}},
-    {MZ_DTYPE_Q8_0, false, 1, {0}, 0, {{2, 32}}},
-    {MZ_DTYPE_IQ4_NL, false, 1, {0}, 0, {{2, 16}}},
-    {MZ_DTYPE_Q2_K, true, 2, {80, 82}, 0, {{16, 64}}},
-    {MZ_DTYPE_Q3_K, false, 1, {108}, 0, {{0, 96}}},
-    {MZ_DTYPE_Q4_K, true, 2, {0, 2}, 0, {{16, 128}}},
-    {MZ_DTYPE_Q5_K, true, 2, {0, 2}, 0, {{16, 160}}},
-    {MZ_DTYPE_Q6_K, false, 1, {208}, 0, {{0, 192}}},
-    {MZ_DTYPE_IQ4_XS, false, 1, {0}, 0, {{8, 128}}},
-    {MZ_DTYPE_TQ1_0, false, 1, {52}, 0, {{0, 52}}},
-    {MZ_DTYPE_TQ2_0, false, 1, {64}, 0, {{0, 64}}},
-    {MZ_DTYPE_MXFP4, false, 0, {0}, 1, {{1, 16}}},
-    {MZ_DTYPE_NVFP4, false, 0, {0}, 4, {{4, 32}}},
+    {MZ_DTYPE_Q4_0, false, 1, {0}, 0, {{2, 16}}},      {MZ_DTYPE_Q4_1, true, 2, {0, 2}, 0, {{4, 16}}},
+    {MZ_DTYPE_Q5_0, false, 1, {0}, 0, {{2, 20}}},      {MZ_DTYPE_Q5_1, true, 2, {0, 2}, 0, {{4, 20}}},
+    {MZ_DTYPE_Q8_0, false, 1, {0}, 0, {{2, 32}}},      {MZ_DTYPE_IQ4_NL, false, 1, {0}, 0, {{2, 16}}},
+    {MZ_DTYPE_Q2_K, true, 2, {80, 82}, 0, {{16, 64}}}, {MZ_DTYPE_Q3_K, false, 1, {108}, 0, {{0, 96}}},
+    {MZ_DTYPE_Q4_K, true, 2, {0, 2}, 0, {{16, 128}}},  {MZ_DTYPE_Q5_K, true, 2, {0, 2}, 0, {{16, 160}}},
+    {MZ_DTYPE_Q6_K, false, 1, {208}, 0, {{0, 192}}},   {MZ_DTYPE_IQ4_XS, false, 1, {0}, 0, {{8, 128}}},
+    {MZ_DTYPE_TQ1_0, false, 1, {52}, 0, {{0, 52}}},    {MZ_DTYPE_TQ2_0, false, 1, {64}, 0, {{0, 64}}},
+    {MZ_DTYPE_MXFP4, false, 0, {0}, 1, {{1, 16}}},     {MZ_DTYPE_NVFP4, false, 0, {0}, 4, {{4, 32}}},
 };
 
 const char *const mzc_wkind_name[MZC_N_WKIND] = {"sane", "max", "min", "raw", "badscale"};
@@ -143,8 +134,7 @@ void mzc_fill_weight(mzc *c, mzc_wkind kind, mz_dtype type, uint8_t *data, size_
         uint64_t v = mzc_u64(c);
         memcpy(data + i, &v, 8);
     }
-    for (; i < total; i++)
-        data[i] = (uint8_t)mzc_u64(c);
+    for (; i < total; i++) data[i] = (uint8_t)mzc_u64(c);
     if (kind == MZC_W_RAW) return;
     size_t block = mz_dtype_get((uint32_t)type)->block_bytes;
     for (uint8_t *b = data; b < data + total; b += block) {
@@ -162,8 +152,7 @@ void mzc_fill_weight(mzc *c, mzc_wkind kind, mz_dtype type, uint8_t *data, size_
             b[e] = bad ? extremes[mzc_int(c, 0, 7)] : (uint8_t)(type == MZ_DTYPE_MXFP4 ? mzc_int(c, 110, 135) : mzc_int(c, 0x08, 0x5f));
         }
         if (kind != MZC_W_MAX && kind != MZC_W_MIN) continue;
-        for (int k = 0; k < 2; k++)
-            memset(b + m->code[k].at, kind == MZC_W_MAX ? 0xff : 0, m->code[k].n);
+        for (int k = 0; k < 2; k++) memset(b + m->code[k].at, kind == MZC_W_MAX ? 0xff : 0, m->code[k].n);
     }
 }
 
@@ -172,7 +161,6 @@ bool mzc_clear_codes(mz_dtype type, uint8_t *row, size_t row_bytes)
     const block_map *m = map_of(type);
     if (!m || !m->has_min) return false;
     size_t block = mz_dtype_get((uint32_t)type)->block_bytes;
-    for (uint8_t *b = row; b < row + row_bytes; b += block)
-        memset(b + m->code[0].at, 0, m->code[0].n);
+    for (uint8_t *b = row; b < row + row_bytes; b += block) memset(b + m->code[0].at, 0, m->code[0].n);
     return true;
 }

@@ -9,9 +9,9 @@
 #include "mzcheck.h"
 
 #define REGION_BYTES ((size_t)64 << 20) /* of address space; touched pages only cost memory */
-#define GUARD_BYTES ((size_t)64 << 10)
-#define RIM 256 /* bytes beside an operand that are watched where they are writable */
-#define RIM_BYTE 0xa5
+#define GUARD_BYTES  ((size_t)64 << 10)
+#define RIM          256 /* bytes beside an operand that are watched where they are writable */
+#define RIM_BYTE     0xa5
 
 static uint8_t *region[MZC_N_SLOT];
 
@@ -115,8 +115,8 @@ void mzc_expect_f32(mzc *c, const float *got, const float *want, int64_t n, cons
     if (c->failed) return;
     for (int64_t i = 0; i < n; i++) {
         if (mzc_same(got[i], want[i])) continue;
-        mzc_fail(c, "%s[%lld of %lld] = %a (%.9g), reference %a (%.9g)", what, (long long)i, (long long)n, (double)got[i],
-                 (double)got[i], (double)want[i], (double)want[i]);
+        mzc_fail(c, "%s[%lld of %lld] = %a (%.9g), reference %a (%.9g)", what, (long long)i, (long long)n, (double)got[i], (double)got[i],
+                 (double)want[i], (double)want[i]);
         return;
     }
 }

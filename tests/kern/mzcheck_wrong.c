@@ -9,7 +9,8 @@
 #include "mzcheck.h"
 
 /* Q8_0 with the chain over blocks run from the last block to the first. */
-static void q8_0_backwards(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1)
+static void q8_0_backwards(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0,
+                           int64_t out1)
 {
     int64_t n_blk = mz_q8_n_blk(w->n_in);
     for (int64_t o = out0; o < out1; o++) {
@@ -19,8 +20,7 @@ static void q8_0_backwards(const mz_weight *w, const void *x, size_t x_bytes, in
             for (int64_t b = n_blk - 1; b >= 0; b--) {
                 const uint8_t *blk = w->data + (size_t)o * w->row_bytes + 34 * b;
                 int32_t sum = 0;
-                for (int i = 0; i < 32; i++)
-                    sum += (int8_t)blk[2 + i] * mz_q8_q(xt)[32 * b + i];
+                for (int i = 0; i < 32; i++) sum += (int8_t)blk[2 + i] * mz_q8_q(xt)[32 * b + i];
                 acc = fmaf((float)sum, mz_f16_to_f32(mz_ref_u16(blk)) * mz_q8_d(xt, n_blk)[b], acc);
             }
             y[t * ldy + o] = acc;
@@ -33,7 +33,8 @@ static void spoil_q8_0_order(mz_kern *k)
 }
 
 /* F32 as one chain instead of 16 lanes. */
-static void f32_one_chain(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1)
+static void f32_one_chain(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0,
+                          int64_t out1)
 {
     for (int64_t o = out0; o < out1; o++) {
         for (int64_t t = 0; t < n_tok; t++) {
@@ -53,7 +54,8 @@ static void spoil_f32_order(mz_kern *k)
 }
 
 /* Q4_0 with activations pre-multiplied: the same number, rounded once more. */
-static void q4_0_rounds_twice(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1)
+static void q4_0_rounds_twice(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0,
+                              int64_t out1)
 {
     int64_t n_blk = mz_q8_n_blk(w->n_in);
     for (int64_t o = out0; o < out1; o++) {
@@ -79,7 +81,8 @@ static void spoil_q4_0_fma(mz_kern *k)
 }
 
 /* Q5_0 that writes one output past its slice. */
-static void q5_0_writes_past(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1)
+static void q5_0_writes_past(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0,
+                             int64_t out1)
 {
     mz_ref_matmul_q5_0(w, x, x_bytes, n_tok, y, ldy, out0, out1);
     if (n_tok > 1 && out1 == w->n_out && ldy > out1) y[out1] = 0.0f;
@@ -90,7 +93,8 @@ static void spoil_q5_0_padding(mz_kern *k)
 }
 
 /* Q5_1 that reads a few bytes past its last block. */
-static void q5_1_reads_past(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1)
+static void q5_1_reads_past(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0,
+                            int64_t out1)
 {
     mz_ref_matmul_q5_1(w, x, x_bytes, n_tok, y, ldy, out0, out1);
     if (n_tok > 0 && out1 == w->n_out) (void)*(const volatile uint8_t *)(w->data + (size_t)out1 * w->row_bytes + 3);
@@ -101,7 +105,8 @@ static void spoil_q5_1_reads(mz_kern *k)
 }
 
 /* Q4_1 that accumulates 16-bit sums: right except for the largest operands. */
-static void q4_1_saturates(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1)
+static void q4_1_saturates(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0,
+                           int64_t out1)
 {
     int64_t n_blk = mz_q8_n_blk(w->n_in);
     for (int64_t o = out0; o < out1; o++) {
@@ -139,8 +144,7 @@ static void quantise_half_away(const float *x, int64_t n, void *y)
     int16_t *s = (int16_t *)(void *)((uint8_t *)y + 36 * n_blk);
     for (int64_t i = 0; i < n; i++) {
         float d = mz_q8_d(y, n_blk)[i / 32], amax = 0.0f;
-        for (int64_t j = i / 32 * 32; j < n && j < i / 32 * 32 + 32; j++)
-            amax = fabsf(x[j]) > amax ? fabsf(x[j]) : amax;
+        for (int64_t j = i / 32 * 32; j < n && j < i / 32 * 32 + 32; j++) amax = fabsf(x[j]) > amax ? fabsf(x[j]) : amax;
         if (!(d > 0.0f)) continue;
         int c = (int)roundf(x[i] * (127.0f / amax));
         s[i / 16] = (int16_t)(s[i / 16] + c - q[i]);
@@ -155,11 +159,9 @@ static void spoil_quantise(mz_kern *k)
 static void rms_norm_one_chain(const float *x, const float *w, int64_t n, float eps, float *y)
 {
     float acc = 0.0f;
-    for (int64_t i = 0; i < n; i++)
-        acc = fmaf(x[i], x[i], acc);
+    for (int64_t i = 0; i < n; i++) acc = fmaf(x[i], x[i], acc);
     float inv = 1.0f / sqrtf(acc / (float)n + eps);
-    for (int64_t i = 0; i < n; i++)
-        y[i] = x[i] * inv * (w ? w[i] : 1.0f);
+    for (int64_t i = 0; i < n; i++) y[i] = x[i] * inv * (w ? w[i] : 1.0f);
 }
 static void spoil_rms_norm(mz_kern *k)
 {
@@ -170,8 +172,7 @@ static void spoil_rms_norm(mz_kern *k)
 static void glu_two_passes(mz_glu kind, const float *g, const float *u, int64_t n, float *y)
 {
     mz_ref_glu(kind, g, NULL, n, y);
-    for (int64_t i = 0; u && i < n; i++)
-        y[i] = y[i] * u[i];
+    for (int64_t i = 0; u && i < n; i++) y[i] = y[i] * u[i];
 }
 static void spoil_glu_alias(mz_kern *k)
 {
@@ -181,8 +182,7 @@ static void spoil_glu_alias(mz_kern *k)
 /* libm's exp: nearly always the same number. */
 static void exp_libm(const float *x, int64_t n, float *y)
 {
-    for (int64_t i = 0; i < n; i++)
-        y[i] = (float)exp((double)x[i]);
+    for (int64_t i = 0; i < n; i++) y[i] = (float)exp((double)x[i]);
 }
 static void spoil_exp(mz_kern *k)
 {
@@ -216,14 +216,13 @@ static void spoil_add(mz_kern *k)
 }
 
 /* One ulp off where there are two partials, as another merge order gives. */
-static void attend_other_partials(const mz_attend_args *a, const float *q, int64_t ldq, int64_t n_q, int64_t pos0, int64_t i_head_kv, float *o,
-                                  int64_t ldo, float *scratch)
+static void attend_other_partials(const mz_attend_args *a, const float *q, int64_t ldq, int64_t n_q, int64_t pos0, int64_t i_head_kv,
+                                  float *o, int64_t ldo, float *scratch)
 {
     mz_ref_attend(a, q, ldq, n_q, pos0, i_head_kv, o, ldo, scratch);
     for (int64_t t = 0; t < n_q; t++)
         if (pos0 + t >= MZ_ATTEND_PART && a->window == 0)
-            for (int64_t d = 0; d < a->d_v; d++)
-                o[t * ldo + d] = o[t * ldo + d] * (1.0f + 0x1p-23f);
+            for (int64_t d = 0; d < a->d_v; d++) o[t * ldo + d] = o[t * ldo + d] * (1.0f + 0x1p-23f);
 }
 static void spoil_attend(mz_kern *k)
 {
@@ -231,8 +230,8 @@ static void spoil_attend(mz_kern *k)
 }
 
 /* Weighs keys a query must not see with +0 instead of skipping them: NaN in an unused slot leaks. */
-static void attend_multiplies_hidden(const mz_attend_args *a, const float *q, int64_t ldq, int64_t n_q, int64_t pos0, int64_t i_head_kv, float *o,
-                                     int64_t ldo, float *scratch)
+static void attend_multiplies_hidden(const mz_attend_args *a, const float *q, int64_t ldq, int64_t n_q, int64_t pos0, int64_t i_head_kv,
+                                     float *o, int64_t ldo, float *scratch)
 {
     mz_ref_attend(a, q, ldq, n_q, pos0, i_head_kv, o, ldo, scratch);
     for (int64_t t = 0; t < n_q; t++) {
@@ -283,8 +282,7 @@ static void q6_k_scaled(const mz_weight *w, const void *x, size_t x_bytes, int64
 {
     mz_ref_matmul_q6_k(w, x, x_bytes, n_tok, y, ldy, out0, out1);
     for (int64_t t = 0; t < n_tok; t++)
-        for (int64_t o = out0; o < out1; o++)
-            y[t * ldy + o] *= 1.0001f;
+        for (int64_t o = out0; o < out1; o++) y[t * ldy + o] *= 1.0001f;
 }
 static void spoil_q6_k_value(mz_kern *k)
 {

@@ -33,8 +33,7 @@ static float score(const mz_attend_args *a, const float *q, int64_t pos, int64_t
 {
     const uint8_t *k = page_at(a, pos, a->k_offset, i_head_kv, a->d_k);
     float acc = 0.0f;
-    for (int64_t d = 0; d < a->d_k; d++)
-        acc = fmaf(q[d], widen(a->kv, k, d * MZ_PAGE_TOK + pos % MZ_PAGE_TOK), acc);
+    for (int64_t d = 0; d < a->d_k; d++) acc = fmaf(q[d], widen(a->kv, k, d * MZ_PAGE_TOK + pos % MZ_PAGE_TOK), acc);
     float s = acc * a->scale;
     return a->softcap > 0.0f ? a->softcap * mz_tanhf(s / a->softcap) : s;
 }
@@ -62,12 +61,10 @@ static void attend_one(const mz_attend_args *a, const float *q, int64_t pos, int
             l16[j & 15] += p[j - base];
         }
         float l = mz_ref_tree16(l16);
-        for (int64_t d = 0; d < a->d_v; d++)
-            v[d] = 0.0f;
+        for (int64_t d = 0; d < a->d_v; d++) v[d] = 0.0f;
         for (int64_t j = lo; j <= hi; j++) {
             const uint8_t *vp = page_at(a, j, a->v_offset, i_head_kv, a->d_v);
-            for (int64_t d = 0; d < a->d_v; d++)
-                v[d] = fmaf(p[j - base], widen(a->kv, vp, j % MZ_PAGE_TOK * a->d_v + d), v[d]);
+            for (int64_t d = 0; d < a->d_v; d++) v[d] = fmaf(p[j - base], widen(a->kv, vp, j % MZ_PAGE_TOK * a->d_v + d), v[d]);
         }
         if (part == first / MZ_ATTEND_PART) {
             big_m = m;
@@ -78,19 +75,16 @@ static void attend_one(const mz_attend_args *a, const float *q, int64_t pos, int
         float both = mz_ref_max(big_m, m);
         float ea = mz_expf(big_m - both), eb = mz_expf(m - both);
         big_l = fmaf(big_l, ea, l * eb);
-        for (int64_t d = 0; d < a->d_v; d++)
-            o[d] = fmaf(o[d], ea, v[d] * eb);
+        for (int64_t d = 0; d < a->d_v; d++) o[d] = fmaf(o[d], ea, v[d] * eb);
         big_m = both;
     }
     if (a->sink) {
         float both = mz_ref_max(big_m, *a->sink);
         float ea = mz_expf(big_m - both);
         big_l = fmaf(big_l, ea, mz_expf(*a->sink - both));
-        for (int64_t d = 0; d < a->d_v; d++)
-            o[d] = o[d] * ea;
+        for (int64_t d = 0; d < a->d_v; d++) o[d] = o[d] * ea;
     }
-    for (int64_t d = 0; d < a->d_v; d++)
-        o[d] = o[d] / big_l;
+    for (int64_t d = 0; d < a->d_v; d++) o[d] = o[d] / big_l;
 }
 
 void mz_ref_attend(const mz_attend_args *a, const float *q, int64_t ldq, int64_t n_q, int64_t pos0, int64_t i_head_kv, float *o,
@@ -99,8 +93,7 @@ void mz_ref_attend(const mz_attend_args *a, const float *q, int64_t ldq, int64_t
     assert(n_q >= 0 && pos0 >= 0 && i_head_kv >= 0 && i_head_kv < a->n_head_kv);
     assert(a->d_k > 0 && a->d_v > 0 && (n_q <= 1 || (ldq >= a->d_k && ldo >= a->d_v)));
     assert((uintptr_t)scratch % 64 == 0 && a->window >= 0);
-    for (int64_t i = 0; i < n_q; i++)
-        attend_one(a, q + i * ldq, pos0 + i, i_head_kv, o + i * ldo, scratch);
+    for (int64_t i = 0; i < n_q; i++) attend_one(a, q + i * ldq, pos0 + i, i_head_kv, o + i * ldo, scratch);
 }
 
 /* Rounds x into element i; false when the stored value is not finite. */
@@ -129,8 +122,7 @@ bool mz_ref_kv_store(const mz_attend_args *a, uint8_t *pool, int64_t pos, const 
     bool fits = true;
     int64_t slot = pos % MZ_PAGE_TOK;
     uint8_t *page = pool + (size_t)a->page[pos / MZ_PAGE_TOK] * a->page_bytes;
-    for (int64_t i = 0; i < a->n_head_kv * a->d_k; i++)
-        fits = narrow(a->kv, page + a->k_offset, i * MZ_PAGE_TOK + slot, k[i]) && fits;
+    for (int64_t i = 0; i < a->n_head_kv * a->d_k; i++) fits = narrow(a->kv, page + a->k_offset, i * MZ_PAGE_TOK + slot, k[i]) && fits;
     for (int64_t h = 0; h < a->n_head_kv; h++)
         for (int64_t d = 0; d < a->d_v; d++)
             fits = narrow(a->kv, page + a->v_offset, (h * MZ_PAGE_TOK + slot) * a->d_v + d, v[h * a->d_v + d]) && fits;

@@ -46,10 +46,8 @@ static inline int32_t mz_ref_rne(float x)
 static inline float mz_ref_tree16(const float l[16])
 {
     float a[8], b[4];
-    for (int i = 0; i < 8; i++)
-        a[i] = l[i] + l[i + 8];
-    for (int i = 0; i < 4; i++)
-        b[i] = a[i] + a[i + 4];
+    for (int i = 0; i < 8; i++) a[i] = l[i] + l[i + 8];
+    for (int i = 0; i < 4; i++) b[i] = a[i] + a[i + 4];
     return (b[0] + b[2]) + (b[1] + b[3]);
 }
 
@@ -57,10 +55,8 @@ static inline float mz_ref_tree16(const float l[16])
 static inline float mz_ref_lanes16(const float *a, const float *b, int64_t n)
 {
     float l[16] = {0};
-    for (int64_t i = 0; i < n; i++)
-        l[i & 15] = fmaf(a[i], b[i], l[i & 15]);
-    for (int64_t i = n; i & 15; i++)
-        l[i & 15] = fmaf(0.0f, 0.0f, l[i & 15]);
+    for (int64_t i = 0; i < n; i++) l[i & 15] = fmaf(a[i], b[i], l[i & 15]);
+    for (int64_t i = n; i & 15; i++) l[i & 15] = fmaf(0.0f, 0.0f, l[i & 15]);
     return mz_ref_tree16(l);
 }
 

@@ -22,30 +22,25 @@ static float act(mz_glu kind, float g)
 
 void mz_ref_glu(mz_glu kind, const float *g, const float *u, int64_t n, float *y)
 {
-    for (int64_t i = 0; i < n; i++)
-        y[i] = u ? act(kind, g[i]) * u[i] : act(kind, g[i]);
+    for (int64_t i = 0; i < n; i++) y[i] = u ? act(kind, g[i]) * u[i] : act(kind, g[i]);
 }
 
 void mz_ref_add(const float *a, const float *b, int64_t n, float *y)
 {
-    for (int64_t i = 0; i < n; i++)
-        y[i] = a[i] + b[i];
+    for (int64_t i = 0; i < n; i++) y[i] = a[i] + b[i];
 }
 
 void mz_ref_scale(const float *x, float s, int64_t n, float *y)
 {
-    for (int64_t i = 0; i < n; i++)
-        y[i] = x[i] * s;
+    for (int64_t i = 0; i < n; i++) y[i] = x[i] * s;
 }
 
 void mz_ref_softcap(const float *x, float cap, int64_t n, float *y)
 {
-    for (int64_t i = 0; i < n; i++)
-        y[i] = cap * mz_tanhf(x[i] / cap);
+    for (int64_t i = 0; i < n; i++) y[i] = cap * mz_tanhf(x[i] / cap);
 }
 
 void mz_ref_exp(const float *x, int64_t n, float *y)
 {
-    for (int64_t i = 0; i < n; i++)
-        y[i] = mz_expf(x[i]);
+    for (int64_t i = 0; i < n; i++) y[i] = mz_expf(x[i]);
 }

@@ -27,13 +27,12 @@ static const int8_t mz_ref_iq4_table[16] = {-127, -104, -83, -65, -49, -35, -22,
 MZ_REF_INLINE int32_t mz_ref_isum(const int8_t *code, const int8_t *q, int n)
 {
     int32_t sum = 0;
-    for (int i = 0; i < n; i++)
-        sum += code[i] * q[i];
+    for (int i = 0; i < n; i++) sum += code[i] * q[i];
     return sum;
 }
 
-MZ_REF_INLINE void mz_ref_matmul_each(mz_dtype type, mz_ref_dot_fn *dot, const mz_weight *w, const void *x, size_t x_bytes,
-                                      int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1)
+MZ_REF_INLINE void mz_ref_matmul_each(mz_dtype type, mz_ref_dot_fn *dot, const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok,
+                                      float *y, int64_t ldy, int64_t out0, int64_t out1)
 {
     assert(w->type == type && w->layout == MZ_LAYOUT_ROWS && w->n_in >= 1);
     assert(out0 >= 0 && out0 % 8 == 0 && out1 >= out0 && out1 <= w->n_out && (out1 % 8 == 0 || out1 == w->n_out));
@@ -54,10 +53,10 @@ MZ_REF_INLINE void mz_ref_matmul_each(mz_dtype type, mz_ref_dot_fn *dot, const m
 }
 
 /* Defines the reference matmul `name` of `type` from its dot function. */
-#define MZ_REF_MATMUL(name, type, dot)                                                                                     \
-    void name(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1) \
-    {                                                                                                                      \
-        mz_ref_matmul_each(type, dot, w, x, x_bytes, n_tok, y, ldy, out0, out1);                                           \
+#define MZ_REF_MATMUL(name, type, dot)                                                                                                     \
+    void name(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1)         \
+    {                                                                                                                                      \
+        mz_ref_matmul_each(type, dot, w, x, x_bytes, n_tok, y, ldy, out0, out1);                                                           \
     }
 
 #endif

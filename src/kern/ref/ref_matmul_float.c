@@ -33,19 +33,17 @@ MZ_REF_INLINE void matmul_float(mz_dtype type, widen_fn *widen, const mz_weight 
         for (int64_t t = 0; t < n_tok; t++) {
             const float *xt = (const float *)(const void *)((const uint8_t *)x + (size_t)t * x_bytes);
             float l[16] = {0};
-            for (int64_t i = 0; i < w->n_in; i++)
-                l[i & 15] = fmaf(widen(row, i), xt[i], l[i & 15]);
-            for (int64_t i = w->n_in; i & 15; i++)
-                l[i & 15] = fmaf(0.0f, 0.0f, l[i & 15]);
+            for (int64_t i = 0; i < w->n_in; i++) l[i & 15] = fmaf(widen(row, i), xt[i], l[i & 15]);
+            for (int64_t i = w->n_in; i & 15; i++) l[i & 15] = fmaf(0.0f, 0.0f, l[i & 15]);
             y[t * ldy + i_out] = mz_ref_tree16(l);
         }
     }
 }
 
-#define MATMUL_FLOAT(name, type, widen)                                                                                    \
-    void name(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1) \
-    {                                                                                                                      \
-        matmul_float(type, widen, w, x, x_bytes, n_tok, y, ldy, out0, out1);                                               \
+#define MATMUL_FLOAT(name, type, widen)                                                                                                    \
+    void name(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1)         \
+    {                                                                                                                                      \
+        matmul_float(type, widen, w, x, x_bytes, n_tok, y, ldy, out0, out1);                                                               \
     }
 
 MATMUL_FLOAT(mz_ref_matmul_f32, MZ_DTYPE_F32, widen_f32)

@@ -9,16 +9,14 @@
 MZ_REF_INLINE void bit_pairs(const uint8_t *qs, int ib, int8_t code[32])
 {
     const uint8_t *half = qs + 32 * (ib / 4);
-    for (int l = 0; l < 32; l++)
-        code[l] = (int8_t)(half[l] >> (2 * (ib % 4)) & 3);
+    for (int l = 0; l < 32; l++) code[l] = (int8_t)(half[l] >> (2 * (ib % 4)) & 3);
 }
 
 /* Four bits per column as Q4_K and Q5_K place them: 32 bytes carry blocks 2i (low) and 2i+1 (high). */
 MZ_REF_INLINE void nibble_blocks(const uint8_t *qs, int ib, int8_t code[32])
 {
     const uint8_t *p = qs + 32 * (ib / 2);
-    for (int l = 0; l < 32; l++)
-        code[l] = (int8_t)(p[l] >> (4 * (ib % 2)) & 15);
+    for (int l = 0; l < 32; l++) code[l] = (int8_t)(p[l] >> (4 * (ib % 2)) & 15);
 }
 
 /* The 6-bit scale and minimum of block j in Q4_K's and Q5_K's 12 bytes. */
@@ -64,8 +62,7 @@ static float dot_q3_k(const uint8_t *row, const mz_ref_act *a)
         for (int ib = 0; ib < 8; ib++) {
             int8_t code[32];
             bit_pairs(qs, ib, code);
-            for (int l = 0; l < 32; l++)
-                code[l] = (int8_t)(code[l] - (hmask[l] >> ib & 1 ? 0 : 4));
+            for (int l = 0; l < 32; l++) code[l] = (int8_t)(code[l] - (hmask[l] >> ib & 1 ? 0 : 4));
             int s[2];
             for (int h = 0; h < 2; h++) {
                 int j = 2 * ib + h;
@@ -91,8 +88,7 @@ MZ_REF_INLINE float dot_q45_k(const uint8_t *row, const mz_ref_act *a, bool five
             int8_t code[32];
             nibble_blocks(qs, ib, code);
             if (five) {
-                for (int l = 0; l < 32; l++)
-                    code[l] = (int8_t)(code[l] | (qh[l] >> ib & 1) << 4);
+                for (int l = 0; l < 32; l++) code[l] = (int8_t)(code[l] | (qh[l] >> ib & 1) << 4);
             }
             int sc, mn;
             scale_min_6(row + 4, ib, &sc, &mn);
@@ -125,8 +121,7 @@ static float dot_q6_k(const uint8_t *row, const mz_ref_act *a)
             /* Of a half's four blocks 0 and 1 take the low nibbles of 64 bytes, 2 and 3 the high ones. */
             const uint8_t *ql = row + 64 * (ib / 4) + 32 * (ib % 2), *qh = row + 128 + 32 * (ib / 4);
             int8_t code[32];
-            for (int l = 0; l < 32; l++)
-                code[l] = (int8_t)(((ql[l] >> (ib & 2 ? 4 : 0) & 15) | (qh[l] >> (2 * (ib % 4)) & 3) << 4) - 32);
+            for (int l = 0; l < 32; l++) code[l] = (int8_t)(((ql[l] >> (ib & 2 ? 4 : 0) & 15) | (qh[l] >> (2 * (ib % 4)) & 3) << 4) - 32);
             const int8_t *q = a->q + 32 * (b + ib);
             int s0 = (int8_t)row[192 + 2 * ib], s1 = (int8_t)row[193 + 2 * ib];
             int32_t i = s0 * mz_ref_isum(code, q, 16) + s1 * mz_ref_isum(code + 16, q + 16, 16);

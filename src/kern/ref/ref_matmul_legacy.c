@@ -17,13 +17,11 @@ MZ_REF_INLINE void nibbles(const uint8_t *qs, int8_t code[32])
 MZ_REF_INLINE void fifth_bits(const uint8_t *qh, int8_t code[32])
 {
     uint32_t h = mz_ref_u16(qh) | (uint32_t)mz_ref_u16(qh + 2) << 16;
-    for (int j = 0; j < 32; j++)
-        code[j] = (int8_t)(code[j] | (h >> j & 1) << 4);
+    for (int j = 0; j < 32; j++) code[j] = (int8_t)(code[j] | (h >> j & 1) << 4);
 }
 MZ_REF_INLINE void offset(int8_t code[32], int off)
 {
-    for (int j = 0; j < 32; j++)
-        code[j] = (int8_t)(code[j] - off);
+    for (int j = 0; j < 32; j++) code[j] = (int8_t)(code[j] - off);
 }
 
 MZ_REF_INLINE float unpack_q4_0(const uint8_t *b, int8_t code[32], float *m)
@@ -64,8 +62,7 @@ MZ_REF_INLINE float unpack_iq4_nl(const uint8_t *b, int8_t code[32], float *m)
 {
     (void)m;
     nibbles(b + 2, code);
-    for (int j = 0; j < 32; j++)
-        code[j] = mz_ref_iq4_table[code[j]];
+    for (int j = 0; j < 32; j++) code[j] = mz_ref_iq4_table[code[j]];
     return mz_f16_to_f32(mz_ref_u16(b));
 }
 
@@ -93,10 +90,10 @@ MZ_REF_INLINE float dot_scale_min(const uint8_t *row, const mz_ref_act *a, unpac
     return acc;
 }
 
-#define DOT(name, chain, unpack, block_bytes)                \
-    static float name(const uint8_t *row, const mz_ref_act *a) \
-    {                                                        \
-        return chain(row, a, unpack, block_bytes);           \
+#define DOT(name, chain, unpack, block_bytes)                                                                                              \
+    static float name(const uint8_t *row, const mz_ref_act *a)                                                                             \
+    {                                                                                                                                      \
+        return chain(row, a, unpack, block_bytes);                                                                                         \
     }
 
 DOT(dot_q4_0, dot_scale, unpack_q4_0, 18)

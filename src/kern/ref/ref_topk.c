@@ -34,8 +34,7 @@ void mz_ref_top_k(const float *x, int64_t n, int64_t k, int32_t *ids)
     for (int32_t i = 0; i < (int32_t)n; i++) {
         if (len < k) {
             int64_t at = len++;
-            for (; at > 0 && before(x[ids[(at - 1) / 2]], ids[(at - 1) / 2], x[i], i); at = (at - 1) / 2)
-                ids[at] = ids[(at - 1) / 2];
+            for (; at > 0 && before(x[ids[(at - 1) / 2]], ids[(at - 1) / 2], x[i], i); at = (at - 1) / 2) ids[at] = ids[(at - 1) / 2];
             ids[at] = i;
         } else if (k > 0 && before(x[i], i, x[ids[0]], ids[0])) {
             ids[0] = i;
