@@ -3,8 +3,8 @@
  * avx2_common.h: what every AVX2 file shares: loads, broadcasts, the 16-lane tree, storing 8 outputs.
  *
  * Not for use outside src/kern/x86. Pure functions, any thread.
- * The folder is compiled with -fno-tree-reassoc where the compiler knows it: gcc otherwise regroups
- * integer vector sums, which breaks no result but makes it spill the accumulators. */
+ * The folder is compiled with -fno-tree-reassoc where the compiler knows it, and sums are pinned (MZ_PIN): gcc
+ * otherwise regroups and delays integer vector sums, which breaks no result but makes it spill. */
 #ifndef MZ_KERN_AVX2_COMMON_H
 #define MZ_KERN_AVX2_COMMON_H
 
@@ -16,6 +16,9 @@
 
 #define MZ_INLINE static inline __attribute__((always_inline))
 #define MZ_NOINLINE static __attribute__((noinline))
+
+/* Keeps v in a register, computed here and not later. */
+#define MZ_PIN(v) __asm__ volatile("" : "+x"(v))
 
 MZ_INLINE __m256i v_load(const void *p)
 {

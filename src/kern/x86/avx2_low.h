@@ -53,8 +53,8 @@ MZ_INLINE mz_act act_at(const void *x, size_t x_bytes, int64_t n_blk, int64_t i_
     return (mz_act){row + 32 * b, row + 32 * n_blk + 4 * b, row + 36 * n_blk + 4 * b, x_bytes};
 }
 
-/* Tiles of n_tok <= MZ_TILE tokens × 8 rows over n_blk blocks of a strip: y[t * ldy + 0..n_row) continues from its
- * content, or from +0 when first. off: the i16 pair -offset in every lane. */
+/* Tiles of n_tok <= MZ_TILE tokens × 2 panels over n_blk blocks of their strips w[0], w[1]: y[t * ldy + 0..n_row) continues
+ * from its content, or from +0 when first; n_row <= 8 makes w[1] unused. off: the i16 pair -offset in every lane. */
 typedef void mz_tile_a_fn(const mz_strip_a *w, int64_t n_blk, __m256i off, mz_act x, int n_tok, float *y, int64_t ldy, int64_t n_row,
                           bool first);
 typedef void mz_tile_b_fn(const mz_strip_b *w, int64_t n_blk, mz_act x, int n_tok, float *y, int64_t ldy, int64_t n_row, bool first);
@@ -62,28 +62,37 @@ mz_tile_a_fn mz_avx2_tile_full_d, mz_avx2_tile_full_dm, mz_avx2_tile_half_d, mz_
 mz_tile_b_fn mz_avx2_tile_full_min, mz_avx2_tile_half_min, mz_avx2_tile_half_cor, mz_avx2_tile_quarter_cor, mz_avx2_tile_full_cor,
     mz_avx2_tile_i8;
 
-/* sum[t] = Σ over groups g0..g1 of code · q, each half multiplied by its mul. */
-MZ_INLINE void dot_groups(const int nt, const mz_dot dot, const int g0, const int g1, const __m256i *c, __m256i mul0, __m256i mul1,
-                          const mz_act x, __m256i sum[MZ_TILE])
+/* sum[p][t] = Σ over groups g0..g1 of code · q for np panels and nt tokens; each half block is multiplied by its mul.
+ * A broadcast of activations serves both panels. Short 16-bit sums go token by token, to keep few registers live. */
+MZ_INLINE void dot_groups(const int np, const int nt, const mz_dot dot, const int g0, const int g1, const __m256i *const c[2],
+                          const __m256i (*mul)[2], const mz_act x, __m256i sum[2][MZ_TILE])
 {
-    __m256i acc[MZ_TILE];
-    const int len = dot == MZ_DOT_FULL ? 8 : dot == MZ_DOT_HALF ? 4 : 2; /* groups a 16-bit sum may take */
+    const int len = dot == MZ_DOT_FULL ? 8 : dot == MZ_DOT_HALF ? 4 : dot == MZ_DOT_QUARTER ? 2 : 1; /* groups of a 16-bit sum */
+    __m256i acc[2][MZ_TILE];
 #pragma GCC unroll 8
-    for (int g = g0; g < g1; g++) {
-        const __m256i w = c[g];
+    for (int g = g0; g < g1; g += len < 4 ? len : 1) {
 #pragma GCC unroll 4
         for (int t = 0; t < nt; t++) {
-            const __m256i a = v_bcast4(x.q + (size_t)t * x.stride + 4 * g);
-            if (dot == MZ_DOT_I8) {
-                const __m256i p = _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(a, w)), g < 4 ? mul0 : mul1);
-                sum[t] = g == g0 ? p : _mm256_add_epi32(sum[t], p);
-                continue;
-            }
-            const __m256i p = _mm256_maddubs_epi16(w, a);
-            acc[t] = (g - g0) % len == 0 ? p : _mm256_add_epi16(acc[t], p);
-            if ((g - g0) % len == len - 1 || g == g1 - 1) {
-                const __m256i s = _mm256_madd_epi16(acc[t], g < 4 ? mul0 : mul1);
-                sum[t] = g - g0 < len ? s : _mm256_add_epi32(sum[t], s);
+            const uint8_t *q = x.q + (size_t)t * x.stride + 4 * g;
+            const __m256i a = v_bcast4(q);
+#pragma GCC unroll 2
+            for (int p = 0; p < np; p++) {
+                const __m256i w = c[p][g];
+                __m256i s;
+                if (dot == MZ_DOT_I8) {
+                    s = _mm256_maddubs_epi16(_mm256_abs_epi8(w), _mm256_sign_epi8(a, w));
+                } else if (dot == MZ_DOT_QUARTER) {
+                    s = _mm256_add_epi16(_mm256_maddubs_epi16(w, a), _mm256_maddubs_epi16(c[p][g + 1], v_bcast4(q + 4)));
+                } else {
+                    s = _mm256_maddubs_epi16(w, a);
+                    if ((g - g0) % len) s = _mm256_add_epi16(acc[p][t], s);
+                    MZ_PIN(s);
+                    acc[p][t] = s;
+                    if ((g - g0) % len != len - 1 && g != g1 - 1) continue;
+                }
+                s = _mm256_madd_epi16(s, mul[p][g < 4 ? 0 : 1]);
+                sum[p][t] = g - g0 < len ? s : _mm256_add_epi32(sum[p][t], s);
+                MZ_PIN(sum[p][t]);
             }
         }
     }
@@ -98,55 +107,73 @@ MZ_INLINE __m256i act_s(const mz_act x, int t)
     return v_bcast4(x.s + (size_t)t * x.stride);
 }
 
-/* One block of family a for nt tokens. */
-MZ_INLINE void block_a(const int nt, const mz_dot dot, const mz_term term, const __m256i *c, __m256 d, __m256 m, __m256i off, const mz_act x,
-                       __m256 acc[MZ_TILE])
+/* fmaf(I, scale * da) and what term adds, for the sums of one block or half block; off or one meet the half sums. */
+MZ_INLINE void finish_a(const int np, const int nt, const mz_dot dot, const mz_term term, __m256i sum[2][MZ_TILE], const __m256 *d,
+                        const __m256 *m, __m256i off, const mz_act x, __m256 acc[2][MZ_TILE])
 {
     const __m256i one = _mm256_set1_epi16(1);
-    __m256i sum[MZ_TILE];
-    if (term == MZ_TERM_HALVES) {
-#pragma GCC unroll 2
-        for (int h = 0; h < 2; h++) {
-            /* off only on the half's own sum */
-            const __m256i oh = h ? _mm256_slli_epi32(_mm256_srli_epi32(off, 16), 16) : _mm256_srli_epi32(_mm256_slli_epi32(off, 16), 16);
-            dot_groups(nt, dot, 4 * h, 4 * h + 4, c, one, one, x, sum);
-#pragma GCC unroll 4
-            for (int t = 0; t < nt; t++) {
-                const __m256i i = _mm256_add_epi32(sum[t], _mm256_madd_epi16(act_s(x, t), oh));
-                acc[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(i), _mm256_mul_ps(h ? m : d, act_d(x, t)), acc[t]);
-            }
-        }
-        return;
-    }
-    dot_groups(nt, dot, 0, 8, c, one, one, x, sum);
 #pragma GCC unroll 4
     for (int t = 0; t < nt; t++) {
         const __m256 da = act_d(x, t);
-        __m256i i = sum[t];
-        if (term == MZ_TERM_D && dot != MZ_DOT_I8) i = _mm256_add_epi32(i, _mm256_madd_epi16(act_s(x, t), off));
-        acc[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(i), _mm256_mul_ps(d, da), acc[t]);
-        if (term == MZ_TERM_DM)
-            acc[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(_mm256_madd_epi16(act_s(x, t), one)), _mm256_mul_ps(m, da), acc[t]);
+        __m256i s = off;
+        if (dot != MZ_DOT_I8) s = _mm256_madd_epi16(act_s(x, t), term == MZ_TERM_DM ? one : off);
+#pragma GCC unroll 2
+        for (int p = 0; p < np; p++) {
+            __m256i i = sum[p][t];
+            if (term != MZ_TERM_DM && dot != MZ_DOT_I8) i = _mm256_add_epi32(i, s);
+            acc[p][t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(i), _mm256_mul_ps(d[p], da), acc[p][t]);
+            if (term == MZ_TERM_DM) acc[p][t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(s), _mm256_mul_ps(m[p], da), acc[p][t]);
+        }
     }
 }
 
-/* One block of family b for nt tokens: continues the chain p. */
-MZ_INLINE void block_b(const int nt, const mz_dot dot, const mz_term term, const __m256i *c, __m256i mul0, __m256i mul1, __m256i cor,
-                       const mz_act x, __m256 p[MZ_TILE])
+/* One block of family a: continues the chains acc[p][t]. */
+MZ_INLINE void block_a(const int np, const int nt, const mz_dot dot, const mz_term term, const __m256i *const c[2], const __m256 *d,
+                       const __m256 *m, __m256i off, const mz_act x, __m256 acc[2][MZ_TILE])
 {
-    __m256i sum[MZ_TILE];
-    dot_groups(nt, dot, 0, 8, c, mul0, mul1, x, sum);
+    const __m256i one = _mm256_set1_epi16(1);
+    const __m256i mul[2][2] = {{one, one}, {one, one}};
+    __m256i sum[2][MZ_TILE];
+    if (term == MZ_TERM_HALVES) { /* the offset meets only the half's own sum */
+        dot_groups(np, nt, dot, 0, 4, c, mul, x, sum);
+        finish_a(np, nt, dot, term, sum, d, m, _mm256_srli_epi32(off, 16), x, acc);
+        dot_groups(np, nt, dot, 4, 8, c, mul, x, sum);
+        finish_a(np, nt, dot, term, sum, m, m, _mm256_slli_epi32(off, 16), x, acc);
+    } else {
+        dot_groups(np, nt, dot, 0, 8, c, mul, x, sum);
+        finish_a(np, nt, dot, term, sum, d, m, off, x, acc);
+    }
+}
+
+/* One block of family b: continues the chains acc[p][t] inside a super-block. */
+MZ_INLINE void block_b(const int np, const int nt, const mz_dot dot, const mz_term term, const __m256i *const c[2], const __m256i (*mul)[2],
+                       const __m256i *cor, const mz_act x, __m256 acc[2][MZ_TILE])
+{
+    __m256i sum[2][MZ_TILE];
+    dot_groups(np, nt, dot, 0, 8, c, mul, x, sum);
 #pragma GCC unroll 4
     for (int t = 0; t < nt; t++) {
-        __m256i i = sum[t];
-        if (term == MZ_TERM_COR) i = _mm256_add_epi32(i, _mm256_madd_epi16(act_s(x, t), cor));
-        p[t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(i), act_d(x, t), p[t]);
+        const __m256 da = act_d(x, t);
+        const __m256i s = act_s(x, t);
+#pragma GCC unroll 2
+        for (int p = 0; p < np; p++) {
+            __m256i i = sum[p][t];
+            if (term == MZ_TERM_COR) i = _mm256_add_epi32(i, _mm256_madd_epi16(s, cor[p]));
+            acc[p][t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(i), da, acc[p][t]);
+        }
     }
 }
 
-MZ_INLINE __m256 block_min(__m256i mn, const mz_act x, int t, __m256 m)
+/* One block of the chain of minima. */
+MZ_INLINE void block_min(const int np, const int nt, const __m256i *mn, const mz_act x, __m256 acc[2][MZ_TILE])
 {
-    return _mm256_fmadd_ps(_mm256_cvtepi32_ps(_mm256_madd_epi16(act_s(x, t), mn)), act_d(x, t), m);
+#pragma GCC unroll 4
+    for (int t = 0; t < nt; t++) {
+        const __m256 da = act_d(x, t);
+        const __m256i s = act_s(x, t);
+#pragma GCC unroll 2
+        for (int p = 0; p < np; p++) acc[p][t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(_mm256_madd_epi16(s, mn[p])), da, acc[p][t]);
+    }
 }
 
 MZ_INLINE mz_act act_next(mz_act x, int64_t n_blk)
@@ -178,32 +205,34 @@ MZ_INLINE void mz_low_a(mz_unpack_a_fn *unpack, const mz_dot dot, const mz_term 
         for (int64_t o = out0; o < out1; o += 8) {
             const uint8_t *panel = w->data + (size_t)o * w->row_bytes;
             mz_act a = act_at(x, x_bytes, n_blk, 0, 0);
-            __m256 acc[MZ_TILE] = {_mm256_setzero_ps()};
+            __m256 acc[2][MZ_TILE] = {{_mm256_setzero_ps()}};
             for (int64_t b = 0; b < n_blk; b++, a = act_next(a, 1)) {
                 __m256i c[8];
                 __m256 d, m = _mm256_setzero_ps();
                 unpack(panel, b, c, &d, &m);
-                block_a(1, dot, term, c, d, m, off, a, acc);
+                block_a(1, 1, dot, term, (const __m256i *const[2]){c, c}, &d, &m, off, a, acc);
             }
-            v_store_n(y + o, acc[0], out1 - o);
+            v_store_n(y + o, acc[0][0], out1 - o);
         }
         return;
     }
-    mz_strip_a strip;
+    mz_strip_a strip[2];
     const int64_t chunk = chunk_tok(x_bytes);
     for (int64_t t0 = 0; t0 < n_tok; t0 += chunk) {
         const int64_t t1 = min_i64(t0 + chunk, n_tok);
-        for (int64_t o = out0; o < out1; o += 8) {
-            const uint8_t *panel = w->data + (size_t)o * w->row_bytes;
+        for (int64_t o = out0; o < out1; o += 16) {
             for (int64_t b0 = 0; b0 < n_blk; b0 += MZ_STRIP) {
                 const int64_t nb = min_i64(n_blk - b0, MZ_STRIP);
-                for (int64_t b = 0; b < nb; b++) {
-                    __m256 m = _mm256_setzero_ps();
-                    unpack(panel, b0 + b, strip.code[b], &strip.d[b], &m);
-                    strip.m[b] = m;
+                for (int64_t p = 0; p < 2 && o + 8 * p < out1; p++) {
+                    const uint8_t *panel = w->data + (size_t)(o + 8 * p) * w->row_bytes;
+                    for (int64_t b = 0; b < nb; b++) {
+                        __m256 m = _mm256_setzero_ps();
+                        unpack(panel, b0 + b, strip[p].code[b], &strip[p].d[b], &m);
+                        strip[p].m[b] = m;
+                    }
                 }
                 for (int64_t t = t0; t < t1; t += MZ_TILE)
-                    tile(&strip, nb, off, act_at(x, x_bytes, n_blk, t, b0), (int)min_i64(t1 - t, MZ_TILE), y + t * ldy + o, ldy, out1 - o,
+                    tile(strip, nb, off, act_at(x, x_bytes, n_blk, t, b0), (int)min_i64(t1 - t, MZ_TILE), y + t * ldy + o, ldy, out1 - o,
                          b0 == 0);
             }
         }
@@ -231,46 +260,48 @@ MZ_INLINE void mz_low_b(mz_prep_b_fn *prep, mz_unpack_b_fn *unpack, const mz_dot
             __m256 acc = zero;
             for (int64_t b0 = 0; b0 < n_blk; b0 += 8, sb += sb_bytes) {
                 mz_sub sub;
-                __m256 d, dmin = zero, p[MZ_TILE] = {zero}, m = zero;
+                __m256 d, dmin = zero, sum[2][MZ_TILE] = {{zero}}, m[2][MZ_TILE] = {{zero}};
                 prep(sb, &sub, &d, &dmin);
 #pragma GCC unroll 8
                 for (int b = 0; b < 8; b++) {
-                    __m256i c[8], mul0, mul1, cor = _mm256_setzero_si256();
-                    unpack(sb, &sub, b, c, &mul0, &mul1, &cor);
-                    block_b(1, dot, term, c, mul0, mul1, cor, a, p);
-                    if (term == MZ_TERM_MIN) m = block_min(cor, a, 0, m);
+                    __m256i c[8], mul[2], cor = _mm256_setzero_si256();
+                    unpack(sb, &sub, b, c, &mul[0], &mul[1], &cor);
+                    block_b(1, 1, dot, term, (const __m256i *const[2]){c, c}, (const __m256i(*)[2])&mul, &cor, a, sum);
+                    if (term == MZ_TERM_MIN) block_min(1, 1, &cor, a, m);
                     a = act_next(a, 1);
                 }
-                acc = _mm256_fmadd_ps(p[0], d, acc);
-                if (term == MZ_TERM_MIN) acc = _mm256_fnmadd_ps(m, dmin, acc);
+                acc = _mm256_fmadd_ps(sum[0][0], d, acc);
+                if (term == MZ_TERM_MIN) acc = _mm256_fnmadd_ps(m[0][0], dmin, acc);
             }
             v_store_n(y + o, acc, out1 - o);
         }
         return;
     }
-    mz_strip_b strip;
+    mz_strip_b strip[2];
     const int64_t chunk = chunk_tok(x_bytes);
     for (int64_t t0 = 0; t0 < n_tok; t0 += chunk) {
         const int64_t t1 = min_i64(t0 + chunk, n_tok);
-        for (int64_t o = out0; o < out1; o += 8) {
-            const uint8_t *panel = w->data + (size_t)o * w->row_bytes;
+        for (int64_t o = out0; o < out1; o += 16) {
             for (int64_t b0 = 0; b0 < n_blk; b0 += MZ_STRIP) {
                 const int64_t nb = min_i64(n_blk - b0, MZ_STRIP);
-                for (int64_t i = 0; i < nb; i += 8) {
-                    const uint8_t *sb = panel + (size_t)((b0 + i) / 8) * sb_bytes;
+                for (int64_t i = 0; i < nb / 4; i++) { /* super-block i / 2 of panel i % 2 */
+                    if (o + (i & 1) * 8 >= out1) continue;
+                    const uint8_t *sb = w->data + (size_t)(o + (i & 1) * 8) * w->row_bytes + (size_t)(b0 / 8 + i / 2) * sb_bytes;
+                    mz_strip_b *to = &strip[i & 1];
                     mz_sub sub;
                     __m256 dmin = zero;
-                    prep(sb, &sub, &strip.d[i / 8], &dmin);
-                    strip.dmin[i / 8] = dmin;
+                    prep(sb, &sub, &to->d[i / 2], &dmin);
+                    to->dmin[i / 2] = dmin;
 #pragma GCC unroll 8
                     for (int b = 0; b < 8; b++) {
                         __m256i cor = _mm256_setzero_si256();
-                        unpack(sb, &sub, b, strip.code[i + b], &strip.mul[i + b][0], &strip.mul[i + b][1], &cor);
-                        strip.cor[i + b] = cor;
+                        const int64_t j = i / 2 * 8 + b;
+                        unpack(sb, &sub, b, to->code[j], &to->mul[j][0], &to->mul[j][1], &cor);
+                        to->cor[j] = cor;
                     }
                 }
                 for (int64_t t = t0; t < t1; t += MZ_TILE)
-                    tile(&strip, nb, act_at(x, x_bytes, n_blk, t, b0), (int)min_i64(t1 - t, MZ_TILE), y + t * ldy + o, ldy, out1 - o,
+                    tile(strip, nb, act_at(x, x_bytes, n_blk, t, b0), (int)min_i64(t1 - t, MZ_TILE), y + t * ldy + o, ldy, out1 - o,
                          b0 == 0);
             }
         }
