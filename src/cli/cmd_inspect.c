@@ -4,6 +4,12 @@
 
 #include "cli/cli.h"
 
+static const char *name_of(const json_t *object)
+{
+    const char *name = json_string_value(json_object_get(object, "name"));
+    return name ? name : "-";
+}
+
 /* Prints any JSON value as text: objects as "key: value" lines, scalars as they are. Strings come
  * from the file and are made harmless. */
 static void print_value(const char *key, const json_t *v, int indent)
@@ -46,8 +52,9 @@ static void print_value(const char *key, const json_t *v, int indent)
                 mz_cli_outf("%s%s", i ? ", " : "", json_string_value(item));
             else if (json_is_integer(item))
                 mz_cli_outf("%s%lld", i ? ", " : "", (long long)json_integer_value(item));
-            else
-                mz_cli_outf("%s…", i ? ", " : "");
+            else if (json_is_object(item)) /* a kernel set */
+                mz_cli_outf("%s%s%s", i ? ", " : "", name_of(item),
+                            json_is_false(json_object_get(item, "runs")) ? " (not on this processor)" : "");
         }
         break;
     case JSON_OBJECT: break;

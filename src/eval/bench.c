@@ -15,6 +15,7 @@
 #include <mizan/bench.h>
 
 #include "base/err.h"
+#include "base/json_text.h"
 #include "base/mem.h"
 #include "base/rng.h"
 #include "eval/machine.h"
@@ -181,7 +182,7 @@ static mz_status make_json(bench *b, char **json, mz_err *err)
                             b->info.n_thread, "isa", b->info.isa, "executor", b->info.executor, "kv", b->info.kv, "bandwidth_gbps",
                             b->machine.read_bytes_per_s * 1e-9, "peak_gops", b->machine.flop_per_s * 1e-9, "peak_of", b->machine.main_format,
                             "compiler", COMPILER, "version", mz_version());
-    *json = doc ? json_dumps(doc, JSON_REAL_PRECISION(8)) : NULL;
+    *json = mz_json_text(doc, JSON_REAL_PRECISION(8));
     json_decref(doc);
     return *json ? MZ_OK : mz_err_set(err, MZ_ENOMEM, "out of memory for the result");
 }

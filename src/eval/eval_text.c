@@ -11,6 +11,7 @@
 
 #include "base/err.h"
 #include "base/fmath.h"
+#include "base/json_text.h"
 #include "base/mem.h"
 #include "eval/divergence.h"
 #include "eval/npy_map.h"
@@ -154,7 +155,7 @@ static mz_status make_json(const windows *w, scorer *s, char **json, mz_err *err
         (void)json_object_set_new(doc, "kl", kl_json(s->kl, (size_t)s->n_scored));
         (void)json_object_set_new(doc, "top1_agreement", json_real((double)s->n_same_top / (double)s->n_scored));
     }
-    *json = doc ? json_dumps(doc, JSON_REAL_PRECISION(12)) : NULL;
+    *json = mz_json_text(doc, JSON_REAL_PRECISION(12));
     json_decref(doc);
     return *json ? MZ_OK : mz_err_set(err, MZ_ENOMEM, "out of memory for the result");
 }
