@@ -33,7 +33,7 @@ static void note_alloc(void)
 {
     if (guard_depth == 0) return;
     atomic_fetch_add(&guard_violations, 1);
-    assert(!"allocation inside a steady-state step");
+    assert(false && "allocation inside a steady-state step");
 }
 
 void *mz_calloc(size_t n, size_t size)
