@@ -60,20 +60,20 @@ MZ_INLINE void dot_keys(const mz_kv_type kv, const size_t size, const int nq, co
 {
     __m256 acc[SUMS];
     const int nk = SUMS / nq;
-#pragma GCC unroll 8
+    MZ_UNROLL
     for (int s = 0; s < SUMS; s++) acc[s] = _mm256_setzero_ps();
     for (int64_t d = 0; d < d_k; d++, k += MZ_PAGE_TOK * size) {
         __m256 b[QUERIES];
-#pragma GCC unroll 4
+        MZ_UNROLL
         for (int i = 0; i < nq; i++) b[i] = _mm256_broadcast_ss(q + i * ldq + d);
-#pragma GCC unroll 8
+        MZ_UNROLL
         for (int j = 0; j < nk; j++) {
             const __m256 key = kv_load(kv, k + (size_t)(8 * j) * size);
-#pragma GCC unroll 4
+            MZ_UNROLL
             for (int i = 0; i < nq; i++) acc[i * nk + j] = _mm256_fmadd_ps(b[i], key, acc[i * nk + j]);
         }
     }
-#pragma GCC unroll 8
+    MZ_UNROLL
     for (int s = 0; s < SUMS; s++) _mm256_storeu_ps(p + s / nk * MZ_ATTEND_PART + s % nk * 8, acc[s]);
 }
 
@@ -127,20 +127,20 @@ MZ_INLINE void sum_values(const mz_kv_type kv, const size_t size, const int nq, 
                           int64_t n, float *out)
 {
     __m256 acc[SUMS];
-#pragma GCC unroll 8
+    MZ_UNROLL
     for (int s = 0; s < nq * nd; s++) acc[s] = _mm256_loadu_ps(out + s / nd * d_v + s % nd * 8);
     for (int64_t k = 0; k < n; k++, v += (size_t)d_v * size) {
         __m256 b[QUERIES];
-#pragma GCC unroll 4
+        MZ_UNROLL
         for (int i = 0; i < nq; i++) b[i] = _mm256_broadcast_ss(p + i * MZ_ATTEND_PART + k);
-#pragma GCC unroll 8
+        MZ_UNROLL
         for (int j = 0; j < nd; j++) {
             const __m256 val = kv_load(kv, v + (size_t)(8 * j) * size);
-#pragma GCC unroll 4
+            MZ_UNROLL
             for (int i = 0; i < nq; i++) acc[i * nd + j] = _mm256_fmadd_ps(b[i], val, acc[i * nd + j]);
         }
     }
-#pragma GCC unroll 8
+    MZ_UNROLL
     for (int s = 0; s < nq * nd; s++) _mm256_storeu_ps(out + s / nd * d_v + s % nd * 8, acc[s]);
 }
 

@@ -2,13 +2,15 @@
  *
  * avx2_float.c: F32, F16 and BF16 weights (ROWS) against f32 rows in the order lanes16.
  *
- * The two 8-lane halves of an output never meet before the final tree. So a tile of 4 rows × 3 tokens first takes the
- * low halves of all groups of 16 columns, then the high ones: 12 sums in registers for 7 loads. It does so in pieces of
- * COLS columns, which stay in the first-level cache between the two passes. */
+ * The two 8-lane halves of an output never meet before the final tree, so a tile of 3 rows × 4 tokens may take the low
+ * halves of its groups of 16 columns first and then the high ones: 12 sums in registers for 7 loads. Both operands must
+ * come from the first-level cache: 4 strips of 3 rows are widened and packed for COLS columns (12 KiB), and each tile of
+ * tokens meets all of them while its own columns (4 KiB) are near; sums wait in memory between pieces of columns.
+ * One token takes 4 rows in one pass. */
 #include "avx2_math.h"
 #include "avx2_sets.h"
 
-enum { ROWS = 4, TOKENS = 3, COLS = 512 };
+enum { ROWS = 3, TOKENS = 4, COLS = 256, STRIPS = 4, ROWS_ONE = 4, MAX_TILES = 16 };
 
 MZ_INLINE __m256 widen(const mz_dtype type, const uint8_t *p)
 {
@@ -19,99 +21,175 @@ MZ_INLINE __m256 widen(const mz_dtype type, const uint8_t *p)
     }
 }
 
-typedef struct operands {
-    const uint8_t *w;
-    size_t w_stride; /* bytes to the next row */
-    const uint8_t *x;
-    size_t x_stride;
-} operands;
-
-/* acc[r][t] continues over columns c0, c0 + 16, … below c1 of one half. */
-MZ_INLINE void half_pass(const mz_dtype type, const size_t size, const int nr, const int nt, const operands *o, int64_t c0, int64_t c1,
-                         __m256 acc[ROWS][TOKENS])
+/* The 16 columns from c of a row, zeros beyond n_in. */
+MZ_INLINE void widen16(const mz_dtype type, const size_t size, const uint8_t *row, int64_t c, int64_t n_in, __m256 out[2])
 {
-    for (int64_t c = c0; c < c1; c += 16) {
-        __m256 x[TOKENS];
-#pragma GCC unroll 3
-        for (int t = 0; t < nt; t++) x[t] = _mm256_loadu_ps((const float *)(const void *)(o->x + (size_t)t * o->x_stride) + c);
-#pragma GCC unroll 4
+    uint8_t tmp[64] = {0};
+    const uint8_t *p = row + (size_t)c * size;
+    if (n_in - c < 16) p = memcpy(tmp, p, (size_t)(n_in - c) * size);
+    out[0] = widen(type, p);
+    out[1] = widen(type, p + 8 * size);
+}
+
+/* ---- one token ---- */
+
+MZ_INLINE void rows_one(const mz_dtype type, const size_t size, const int nr, const uint8_t *w, size_t w_stride, const float *x, int64_t n_in,
+                        float *y)
+{
+    __m256 lo[ROWS_ONE], hi[ROWS_ONE];
+    MZ_UNROLL
+    for (int r = 0; r < nr; r++) lo[r] = hi[r] = _mm256_setzero_ps();
+    int64_t c = 0;
+    for (; c + 16 <= n_in; c += 16) {
+        const __m256 x0 = _mm256_loadu_ps(x + c), x1 = _mm256_loadu_ps(x + c + 8);
+        MZ_UNROLL
         for (int r = 0; r < nr; r++) {
-            const __m256 w = widen(type, o->w + (size_t)r * o->w_stride + (size_t)c * size);
-#pragma GCC unroll 3
-            for (int t = 0; t < nt; t++) acc[r][t] = _mm256_fmadd_ps(w, x[t], acc[r][t]);
+            const uint8_t *p = w + (size_t)r * w_stride + (size_t)c * size;
+            lo[r] = _mm256_fmadd_ps(widen(type, p), x0, lo[r]);
+            hi[r] = _mm256_fmadd_ps(widen(type, p + 8 * size), x1, hi[r]);
+        }
+    }
+    if (c < n_in) {
+        const __m256 x0 = v_load_n(x + c, n_in - c), x1 = n_in - c > 8 ? v_load_n(x + c + 8, n_in - c - 8) : _mm256_setzero_ps();
+        MZ_UNROLL
+        for (int r = 0; r < nr; r++) {
+            __m256 v[2];
+            widen16(type, size, w + (size_t)r * w_stride, c, n_in, v);
+            lo[r] = _mm256_fmadd_ps(v[0], x0, lo[r]);
+            hi[r] = _mm256_fmadd_ps(v[1], x1, hi[r]);
+        }
+    }
+    MZ_UNROLL
+    for (int r = 0; r < nr; r++) y[r] = v_tree16(lo[r], hi[r]);
+}
+
+/* ---- many tokens ---- */
+
+/* Widened columns of ROWS rows: [half][group of 16][row]. */
+typedef struct strip {
+    __m256 w[2][COLS / 16][ROWS];
+} strip;
+/* The sums of a tile. */
+typedef struct sums {
+    __m256 v[2][ROWS][TOKENS];
+} sums;
+
+/* Columns c.. (n of them, at most COLS) of nr rows; rows that do not exist read as zero. */
+MZ_INLINE void pack(const mz_dtype type, const size_t size, const uint8_t *w, size_t w_stride, int64_t nr, int64_t c, int64_t n, strip *s)
+{
+    for (int64_t g = 0; g < n; g += 16) {
+        for (int r = 0; r < ROWS; r++) {
+            __m256 v[2] = {_mm256_setzero_ps(), _mm256_setzero_ps()};
+            if (r < nr) widen16(type, size, w + (size_t)r * w_stride, c + g, c + n, v);
+            s->w[0][g / 16][r] = v[0];
+            s->w[1][g / 16][r] = v[1];
         }
     }
 }
 
-/* The last group of fewer than 16 columns: zeros take part. */
-MZ_INLINE void tail_group(const mz_dtype type, const size_t size, const int nr, const int nt, const operands *o, int64_t c, int64_t n,
-                          __m256 lo[ROWS][TOKENS], __m256 hi[ROWS][TOKENS])
+/* acc continues over n columns of one half; x points to its first lane, and the last group holds only n % 16 columns. */
+MZ_INLINE void half_pass(const int nt, const __m256 (*w)[ROWS], const float *x, size_t ldx, int64_t n, int64_t half, __m256 acc[ROWS][TOKENS])
 {
-    for (int r = 0; r < nr; r++) {
-        uint8_t w[64] = {0};
-        memcpy(w, o->w + (size_t)r * o->w_stride + (size_t)c * size, (size_t)n * size);
+    __m256 a[ROWS][TOKENS];
+    MZ_UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        MZ_UNROLL
+        for (int t = 0; t < nt; t++) a[r][t] = acc[r][t];
+    }
+    const int64_t whole = n / 16;
+    MZ_UNROLL_BY_4
+    for (int64_t g = 0; g < whole; g++) {
+        const __m256 w0 = w[g][0], w1 = w[g][1], w2 = w[g][2];
+        MZ_UNROLL
         for (int t = 0; t < nt; t++) {
-            const float *x = (const float *)(const void *)(o->x + (size_t)t * o->x_stride) + c;
-            lo[r][t] = _mm256_fmadd_ps(widen(type, w), v_load_n(x, n), lo[r][t]);
-            hi[r][t] = _mm256_fmadd_ps(widen(type, w + 8 * size), n > 8 ? v_load_n(x + 8, n - 8) : _mm256_setzero_ps(), hi[r][t]);
+            const __m256 v = _mm256_loadu_ps(x + (size_t)t * ldx + 16 * g + 8 * half);
+            a[0][t] = _mm256_fmadd_ps(w0, v, a[0][t]);
+            a[1][t] = _mm256_fmadd_ps(w1, v, a[1][t]);
+            a[2][t] = _mm256_fmadd_ps(w2, v, a[2][t]);
         }
+    }
+    if (n % 16) {
+        const int64_t left = n % 16 - 8 * half;
+        MZ_UNROLL
+        for (int t = 0; t < nt; t++) {
+            const __m256 v = left > 0 ? v_load_n(x + (size_t)t * ldx + 16 * whole + 8 * half, left) : _mm256_setzero_ps();
+            MZ_UNROLL
+            for (int r = 0; r < ROWS; r++) a[r][t] = _mm256_fmadd_ps(w[whole][r], v, a[r][t]);
+        }
+    }
+    MZ_UNROLL
+    for (int r = 0; r < ROWS; r++) {
+        MZ_UNROLL
+        for (int t = 0; t < nt; t++) acc[r][t] = a[r][t];
     }
 }
 
-MZ_INLINE void tile(const mz_dtype type, const size_t size, const int nr, const int nt, const operands *o, int64_t n_in, float *y,
-                    int64_t ldy)
+MZ_INLINE void tile(const int nt, const strip *s, int64_t n_strip, const float *x, size_t ldx, int64_t n, sums *acc)
 {
-    __m256 lo[ROWS][TOKENS], hi[ROWS][TOKENS];
-    for (int r = 0; r < nr; r++)
-        for (int t = 0; t < nt; t++) lo[r][t] = hi[r][t] = _mm256_setzero_ps();
-    const int64_t whole = n_in & ~(int64_t)15;
-    if (nt == 1) { /* one token: 8 sums in one pass over the rows */
-        for (int64_t c = 0; c < whole; c += 16) {
-            half_pass(type, size, nr, nt, o, c, c + 1, lo);
-            half_pass(type, size, nr, nt, o, c + 8, c + 9, hi);
-        }
-    } else {
-        for (int64_t c = 0; c < whole; c += COLS) {
-            const int64_t end = whole - c < COLS ? whole : c + COLS;
-            half_pass(type, size, nr, nt, o, c, end, lo);
-            half_pass(type, size, nr, nt, o, c + 8, end, hi);
-        }
+    for (int64_t i = 0; i < n_strip; i++) {
+        half_pass(nt, s[i].w[0], x, ldx, n, 0, acc[i].v[0]);
+        half_pass(nt, s[i].w[1], x, ldx, n, 1, acc[i].v[1]);
     }
-    if (whole < n_in) tail_group(type, size, nr, nt, o, whole, n_in - whole, lo, hi);
-#pragma GCC unroll 4
-    for (int r = 0; r < nr; r++)
-#pragma GCC unroll 3
-        for (int t = 0; t < nt; t++) y[t * ldy + r] = v_tree16(lo[r][t], hi[r][t]);
 }
 
-/* Tokens whose rows are walked for each strip of weight rows: half a second-level cache. */
-MZ_INLINE int64_t chunk_tok(size_t x_bytes)
+MZ_NOINLINE void tiles(const strip *s, int64_t n_strip, const float *x, size_t ldx, int64_t n_tok, int64_t n, sums (*acc)[STRIPS])
+{
+    for (; n_tok > 0; n_tok -= TOKENS, x += TOKENS * ldx, acc++) {
+        switch (n_tok) {
+        case 1: tile(1, s, n_strip, x, ldx, n, *acc); break;
+        case 2: tile(2, s, n_strip, x, ldx, n, *acc); break;
+        case 3: tile(3, s, n_strip, x, ldx, n, *acc); break;
+        default: tile(4, s, n_strip, x, ldx, n, *acc); break;
+        }
+    }
+}
+
+MZ_INLINE int64_t min_i64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Tokens walked per strip: what half a second-level cache holds, and as many as have sums. */
+static int64_t chunk_tok(size_t x_bytes)
 {
     const int64_t n = (int64_t)(256 * 1024 / (x_bytes + 1)) / TOKENS * TOKENS;
-    return n < TOKENS ? TOKENS : n;
-}
-
-MZ_INLINE void rows_by_tokens(const mz_dtype type, const size_t size, const int nr, operands o, int64_t n_tok, int64_t n_in, float *y,
-                              int64_t ldy)
-{
-    int64_t t = 0;
-    for (; t + TOKENS <= n_tok; t += TOKENS, o.x += TOKENS * o.x_stride) tile(type, size, nr, TOKENS, &o, n_in, y + t * ldy, ldy);
-    if (n_tok - t == 2)
-        tile(type, size, nr, 2, &o, n_in, y + t * ldy, ldy);
-    else if (n_tok - t == 1)
-        tile(type, size, nr, 1, &o, n_in, y + t * ldy, ldy);
+    return n < 2 * TOKENS ? 2 * TOKENS : min_i64(n, MAX_TILES * TOKENS);
 }
 
 MZ_INLINE void matmul(const mz_dtype type, const size_t size, const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y,
                       int64_t ldy, int64_t out0, int64_t out1)
 {
-    const int64_t chunk = chunk_tok(x_bytes);
-    for (int64_t t = 0; t < n_tok; t += chunk) {
-        const int64_t nt = n_tok - t < chunk ? n_tok - t : chunk;
-        operands o = {w->data + (size_t)out0 * w->row_bytes, w->row_bytes, (const uint8_t *)x + (size_t)t * x_bytes, x_bytes};
+    const uint8_t *rows = w->data + (size_t)out0 * w->row_bytes;
+    if (n_tok == 1) {
         int64_t r = out0;
-        for (; r + ROWS <= out1; r += ROWS, o.w += ROWS * o.w_stride) rows_by_tokens(type, size, ROWS, o, nt, w->n_in, y + t * ldy + r, ldy);
-        for (; r < out1; r++, o.w += o.w_stride) rows_by_tokens(type, size, 1, o, nt, w->n_in, y + t * ldy + r, ldy);
+        for (; r + ROWS_ONE <= out1; r += ROWS_ONE, rows += ROWS_ONE * w->row_bytes)
+            rows_one(type, size, ROWS_ONE, rows, w->row_bytes, x, w->n_in, y + r);
+        for (; r < out1; r++, rows += w->row_bytes) rows_one(type, size, 1, rows, w->row_bytes, x, w->n_in, y + r);
+        return;
+    }
+    strip s[STRIPS];
+    sums acc[MAX_TILES][STRIPS];
+    const size_t ldx = x_bytes / sizeof(float);
+    const int64_t chunk = chunk_tok(x_bytes);
+    for (int64_t t0 = 0; t0 < n_tok; t0 += chunk) {
+        const int64_t nt = min_i64(chunk, n_tok - t0);
+        const float *xt = (const float *)x + (size_t)t0 * ldx;
+        for (int64_t r = out0; r < out1; r += ROWS * STRIPS) {
+            const int64_t nr = min_i64(ROWS * STRIPS, out1 - r), n_strip = (nr + ROWS - 1) / ROWS;
+            memset(acc, 0, (size_t)((nt + TOKENS - 1) / TOKENS) * sizeof *acc);
+            for (int64_t c = 0; c < w->n_in; c += COLS) {
+                const int64_t n = min_i64(COLS, w->n_in - c);
+                for (int64_t i = 0; i < n_strip; i++)
+                    pack(type, size, rows + (size_t)(r - out0 + i * ROWS) * w->row_bytes, w->row_bytes, nr - i * ROWS, c, n, &s[i]);
+                tiles(s, n_strip, xt + c, ldx, nt, n, acc);
+            }
+            for (int64_t t = 0; t < nt; t++) {
+                for (int64_t i = 0; i < nr; i++) {
+                    const sums *a = &acc[t / TOKENS][i / ROWS];
+                    y[(t0 + t) * ldy + r + i] = v_tree16(a->v[0][i % ROWS][t % TOKENS], a->v[1][i % ROWS][t % TOKENS]);
+                }
+            }
+        }
     }
 }
 

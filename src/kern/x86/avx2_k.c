@@ -67,14 +67,14 @@ MZ_INLINE void scales_q4_k(const mz_sub *sub, const int b, __m256i *mul0, __m256
 
 MZ_INLINE void unpack_q4_k(const uint8_t *sb, const mz_sub *sub, const int b, __m256i c[8], __m256i *mul0, __m256i *mul1, __m256i *cor)
 {
-#pragma GCC unroll 8
+    MZ_UNROLL
     for (int g = 0; g < 8; g++) c[g] = bits(v_load(sb + MZ_P_Q4K_QS + 256 * (b >> 1) + 32 * g), 4 * (b & 1), 15);
     scales_q4_k(sub, b, mul0, mul1, cor);
 }
 
 MZ_INLINE void unpack_q5_k(const uint8_t *sb, const mz_sub *sub, const int b, __m256i c[8], __m256i *mul0, __m256i *mul1, __m256i *cor)
 {
-#pragma GCC unroll 8
+    MZ_UNROLL
     for (int g = 0; g < 8; g++) {
         const __m256i low = bits(v_load(sb + MZ_P_Q5K_QS + 256 * (b >> 1) + 32 * g), 4 * (b & 1), 15);
         c[g] = _mm256_or_si256(low, bits_to(v_load(sb + MZ_P_Q5K_QH + 32 * g), b, 4, 1));
@@ -94,7 +94,7 @@ MZ_INLINE void unpack_q6_k(const uint8_t *sb, const mz_sub *sub, const int b, __
 {
     (void)sub;
     const int n = b >> 2, k = b & 3; /* half of 128 columns, block in it */
-#pragma GCC unroll 8
+    MZ_UNROLL
     for (int g = 0; g < 8; g++) {
         const __m256i low = bits(v_load(sb + MZ_P_Q6K_QL + 512 * n + 256 * (k & 1) + 32 * g), 4 * (k >> 1), 15);
         c[g] = _mm256_or_si256(low, bits_to(v_load(sb + MZ_P_Q6K_QH + 256 * n + 32 * g), 2 * k, 4, 3));
@@ -109,7 +109,7 @@ MZ_INLINE void unpack_q6_k(const uint8_t *sb, const mz_sub *sub, const int b, __
 
 MZ_INLINE void prep_q2_k(const uint8_t *sb, mz_sub *sub, __m256 *d, __m256 *dmin)
 {
-#pragma GCC unroll 4
+    MZ_UNROLL
     for (int i = 0; i < 4; i++) {
         const __m256i v = v_load(sb + MZ_P_Q2K_SC + 32 * i);
         sub->sc[i] = bits(v, 0, 15);
@@ -121,7 +121,7 @@ MZ_INLINE void prep_q2_k(const uint8_t *sb, mz_sub *sub, __m256 *d, __m256 *dmin
 
 MZ_INLINE void unpack_q2_k(const uint8_t *sb, const mz_sub *sub, const int b, __m256i c[8], __m256i *mul0, __m256i *mul1, __m256i *cor)
 {
-#pragma GCC unroll 8
+    MZ_UNROLL
     for (int g = 0; g < 8; g++) c[g] = bits(v_load(sb + MZ_P_Q2K_QS + 256 * (b >> 2) + 32 * g), 2 * (b & 3), 3);
     const uint8_t *sc = (const uint8_t *)sub->sc + 16 * b;
     *mul0 = pair_u8(sc);
@@ -146,7 +146,7 @@ MZ_INLINE void prep_q3_k(const uint8_t *sb, mz_sub *sub, __m256 *d, __m256 *dmin
 
 MZ_INLINE void unpack_q3_k(const uint8_t *sb, const mz_sub *sub, const int b, __m256i c[8], __m256i *mul0, __m256i *mul1, __m256i *cor)
 {
-#pragma GCC unroll 8
+    MZ_UNROLL
     for (int g = 0; g < 8; g++) {
         const __m256i low = bits(v_load(sb + MZ_P_Q3K_QS + 256 * (b >> 2) + 32 * g), 2 * (b & 3), 3);
         c[g] = _mm256_or_si256(low, bits_to(v_load(sb + MZ_P_Q3K_HM + 32 * g), b, 2, 1));

@@ -69,13 +69,13 @@ MZ_INLINE void dot_groups(const int np, const int nt, const mz_dot dot, const in
 {
     const int len = dot == MZ_DOT_FULL ? 8 : dot == MZ_DOT_HALF ? 4 : dot == MZ_DOT_QUARTER ? 2 : 1; /* groups of a 16-bit sum */
     __m256i acc[2][MZ_TILE];
-#pragma GCC unroll 8
+    MZ_UNROLL
     for (int g = g0; g < g1; g += len < 4 ? len : 1) {
-#pragma GCC unroll 4
+        MZ_UNROLL
         for (int t = 0; t < nt; t++) {
             const uint8_t *q = x.q + (size_t)t * x.stride + 4 * g;
             const __m256i a = v_bcast4(q);
-#pragma GCC unroll 2
+            MZ_UNROLL
             for (int p = 0; p < np; p++) {
                 const __m256i w = c[p][g];
                 __m256i s;
@@ -112,12 +112,12 @@ MZ_INLINE void finish_a(const int np, const int nt, const mz_dot dot, const mz_t
                         const __m256 *m, __m256i off, const mz_act x, __m256 acc[2][MZ_TILE])
 {
     const __m256i one = _mm256_set1_epi16(1);
-#pragma GCC unroll 4
+    MZ_UNROLL
     for (int t = 0; t < nt; t++) {
         const __m256 da = act_d(x, t);
         __m256i s = off;
         if (dot != MZ_DOT_I8) s = _mm256_madd_epi16(act_s(x, t), term == MZ_TERM_DM ? one : off);
-#pragma GCC unroll 2
+        MZ_UNROLL
         for (int p = 0; p < np; p++) {
             __m256i i = sum[p][t];
             if (term != MZ_TERM_DM && dot != MZ_DOT_I8) i = _mm256_add_epi32(i, s);
@@ -151,11 +151,11 @@ MZ_INLINE void block_b(const int np, const int nt, const mz_dot dot, const mz_te
 {
     __m256i sum[2][MZ_TILE];
     dot_groups(np, nt, dot, 0, 8, c, mul, x, sum);
-#pragma GCC unroll 4
+    MZ_UNROLL
     for (int t = 0; t < nt; t++) {
         const __m256 da = act_d(x, t);
         const __m256i s = act_s(x, t);
-#pragma GCC unroll 2
+        MZ_UNROLL
         for (int p = 0; p < np; p++) {
             __m256i i = sum[p][t];
             if (term == MZ_TERM_COR) i = _mm256_add_epi32(i, _mm256_madd_epi16(s, cor[p]));
@@ -167,11 +167,11 @@ MZ_INLINE void block_b(const int np, const int nt, const mz_dot dot, const mz_te
 /* One block of the chain of minima. */
 MZ_INLINE void block_min(const int np, const int nt, const __m256i *mn, const mz_act x, __m256 acc[2][MZ_TILE])
 {
-#pragma GCC unroll 4
+    MZ_UNROLL
     for (int t = 0; t < nt; t++) {
         const __m256 da = act_d(x, t);
         const __m256i s = act_s(x, t);
-#pragma GCC unroll 2
+        MZ_UNROLL
         for (int p = 0; p < np; p++) acc[p][t] = _mm256_fmadd_ps(_mm256_cvtepi32_ps(_mm256_madd_epi16(s, mn[p])), da, acc[p][t]);
     }
 }
@@ -262,7 +262,7 @@ MZ_INLINE void mz_low_b(mz_prep_b_fn *prep, mz_unpack_b_fn *unpack, const mz_dot
                 mz_sub sub;
                 __m256 d, dmin = zero, sum[2][MZ_TILE] = {{zero}}, m[2][MZ_TILE] = {{zero}};
                 prep(sb, &sub, &d, &dmin);
-#pragma GCC unroll 8
+                MZ_UNROLL
                 for (int b = 0; b < 8; b++) {
                     __m256i c[8], mul[2], cor = _mm256_setzero_si256();
                     unpack(sb, &sub, b, c, &mul[0], &mul[1], &cor);
@@ -292,7 +292,7 @@ MZ_INLINE void mz_low_b(mz_prep_b_fn *prep, mz_unpack_b_fn *unpack, const mz_dot
                     __m256 dmin = zero;
                     prep(sb, &sub, &to->d[i / 2], &dmin);
                     to->dmin[i / 2] = dmin;
-#pragma GCC unroll 8
+                    MZ_UNROLL
                     for (int b = 0; b < 8; b++) {
                         __m256i cor = _mm256_setzero_si256();
                         const int64_t j = i / 2 * 8 + b;

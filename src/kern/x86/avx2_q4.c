@@ -8,7 +8,7 @@
 MZ_INLINE void nibbles(const uint8_t *p, __m256i c[8])
 {
     const __m256i low = _mm256_set1_epi8(15);
-#pragma GCC unroll 4
+    MZ_UNROLL
     for (int k = 0; k < 4; k++) {
         const __m256i v = v_load(p + 32 * k);
         c[k] = _mm256_and_si256(v, low);
@@ -20,7 +20,7 @@ MZ_INLINE void nibbles(const uint8_t *p, __m256i c[8])
 MZ_INLINE void fifth_bits(const uint8_t *p, __m256i c[8])
 {
     const __m256i bit = _mm256_set1_epi8(16), h = v_load(p);
-#pragma GCC unroll 8
+    MZ_UNROLL
     for (int g = 0; g < 8; g++) {
         const __m256i v = g < 4 ? _mm256_slli_epi16(h, 4 - g) : _mm256_srli_epi16(h, g - 4);
         c[g] = _mm256_or_si256(c[g], _mm256_and_si256(v, bit));
@@ -74,7 +74,7 @@ MZ_INLINE void unpack_mxfp4(const uint8_t *panel, int64_t b, __m256i c[8], __m25
     (void)m;
     panel += b * 136;
     nibbles(panel + MZ_P_NIB, c);
-#pragma GCC unroll 8
+    MZ_UNROLL
     for (int g = 0; g < 8; g++) c[g] = e2m1(c[g]);
     /* 2^(e - 128): an exponent field, or for e < 2 a subnormal with one bit. */
     const __m256i e = _mm256_cvtepu8_epi32(v_load8(panel + MZ_P_MX_E));
@@ -100,9 +100,9 @@ MZ_INLINE void unpack_nvfp4(const uint8_t *panel, int64_t b, __m256i c[8], __m25
     const __m256i low = _mm256_set1_epi8(15);
     panel += b / 2 * 288;
     const uint8_t *nib = panel + (b & 1) * 128, *sc = panel + MZ_P_NV_D + (b & 1) * 16;
-#pragma GCC unroll 2
+    MZ_UNROLL
     for (int h = 0; h < 2; h++) {
-#pragma GCC unroll 2
+        MZ_UNROLL
         for (int k = 0; k < 2; k++) {
             const __m256i v = v_load(nib + 64 * h + 32 * k);
             c[4 * h + k] = e2m1(_mm256_and_si256(v, low));

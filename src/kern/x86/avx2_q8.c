@@ -8,7 +8,7 @@ MZ_INLINE void unpack_q8_0(const uint8_t *panel, int64_t b, __m256i c[8], __m256
 {
     (void)m;
     panel += b * 272;
-#pragma GCC unroll 8
+    MZ_UNROLL
     for (int g = 0; g < 8; g++) c[g] = v_load(panel + MZ_P_Q8_Q + 32 * g);
     *d = v_f16x8(panel + MZ_P_Q8_D);
 }
@@ -18,7 +18,7 @@ MZ_INLINE void iq4_codes(const uint8_t *p, __m256i c[8])
     const __m256i table =
         _mm256_broadcastsi128_si256(_mm_setr_epi8(-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113));
     const __m256i low = _mm256_set1_epi8(15);
-#pragma GCC unroll 4
+    MZ_UNROLL
     for (int k = 0; k < 4; k++) {
         const __m256i v = v_load(p + 32 * k);
         c[k] = _mm256_shuffle_epi8(table, _mm256_and_si256(v, low));

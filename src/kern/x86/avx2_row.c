@@ -11,7 +11,7 @@ MZ_INLINE void quantise_block(const __m256 v[4], int8_t *q, float *d, int16_t *s
 {
     const __m256 sign = v_set(-0.0f);
     __m256 m = _mm256_setzero_ps(), wild = _mm256_setzero_ps();
-#pragma GCC unroll 4
+    MZ_UNROLL
     for (int i = 0; i < 4; i++) {
         const __m256 a = _mm256_andnot_ps(sign, v[i]);
         m = _mm256_max_ps(m, a);
@@ -31,7 +31,7 @@ MZ_INLINE void quantise_block(const __m256 v[4], int8_t *q, float *d, int16_t *s
     *d = amax / 127.0f;
     const __m256 iv = v_set(127.0f / amax);
     __m256i c[4];
-#pragma GCC unroll 4
+    MZ_UNROLL
     for (int i = 0; i < 4; i++) c[i] = _mm256_cvtps_epi32(_mm256_mul_ps(v[i], iv));
     /* Packing works in 128-bit halves: dwords 0 2 4 6 | 1 3 5 7 afterwards. */
     const __m256i w0 = _mm256_packs_epi32(c[0], c[1]), w1 = _mm256_packs_epi32(c[2], c[3]);
@@ -58,12 +58,12 @@ void mz_avx2_quantise_row(const float *x, int64_t n, void *y)
         const int64_t left = n - 32 * b;
         __m256 v[4];
         if (left >= 32) {
-#pragma GCC unroll 4
+            MZ_UNROLL
             for (int i = 0; i < 4; i++) v[i] = _mm256_loadu_ps(p + 8 * i);
         } else {
             float tmp[32] = {0};
             memcpy(tmp, p, (size_t)left * sizeof(float));
-#pragma GCC unroll 4
+            MZ_UNROLL
             for (int i = 0; i < 4; i++) v[i] = _mm256_loadu_ps(tmp + 8 * i);
         }
         quantise_block(v, q + 32 * b, d + b, s + 2 * b);

@@ -5,20 +5,20 @@
 
 MZ_INLINE void load_acc(const int np, const int nt, const float *y, int64_t ldy, int64_t n_row, bool first, __m256 acc[2][MZ_TILE])
 {
-#pragma GCC unroll 4
+    MZ_UNROLL
     for (int t = 0; t < nt; t++) {
         float tmp[16] = {0};
         if (!first) memcpy(tmp, y + t * ldy, (size_t)(n_row < 8 * np ? n_row : 8 * np) * sizeof(float));
-#pragma GCC unroll 2
+        MZ_UNROLL
         for (int p = 0; p < np; p++) acc[p][t] = _mm256_loadu_ps(tmp + 8 * p);
     }
 }
 
 MZ_INLINE void store_acc(const int np, const int nt, float *y, int64_t ldy, int64_t n_row, __m256 acc[2][MZ_TILE])
 {
-#pragma GCC unroll 4
+    MZ_UNROLL
     for (int t = 0; t < nt; t++) {
-#pragma GCC unroll 2
+        MZ_UNROLL
         for (int p = 0; p < np; p++) v_store_n(y + t * ldy + 8 * p, acc[p][t], n_row - 8 * p);
     }
 }
@@ -48,7 +48,7 @@ MZ_INLINE void tile_b(const int np, const int nt, const mz_dot dot, const mz_ter
             const __m256i mul[2][2] = {{w->mul[b][0], w->mul[b][1]}, {w1->mul[b][0], w1->mul[b][1]}}, cor[2] = {w->cor[b], w1->cor[b]};
             block_b(np, nt, dot, term, (const __m256i *const[2]){w->code[b], w1->code[b]}, mul, cor, a, sum);
         }
-#pragma GCC unroll 4
+        MZ_UNROLL
         for (int t = 0; t < nt; t++) {
             acc[0][t] = _mm256_fmadd_ps(sum[0][t], w->d[b0 / 8], acc[0][t]);
             if (np > 1) acc[1][t] = _mm256_fmadd_ps(sum[1][t], w1->d[b0 / 8], acc[1][t]);
@@ -57,7 +57,7 @@ MZ_INLINE void tile_b(const int np, const int nt, const mz_dot dot, const mz_ter
         a = x;
         memset(sum, 0, sizeof sum);
         for (int64_t b = b0; b < b0 + 8; b++, a = act_next(a, 1)) block_min(np, nt, (const __m256i[2]){w->cor[b], w1->cor[b]}, a, sum);
-#pragma GCC unroll 4
+        MZ_UNROLL
         for (int t = 0; t < nt; t++) {
             acc[0][t] = _mm256_fnmadd_ps(sum[0][t], w->dmin[b0 / 8], acc[0][t]);
             if (np > 1) acc[1][t] = _mm256_fnmadd_ps(sum[1][t], w1->dmin[b0 / 8], acc[1][t]);

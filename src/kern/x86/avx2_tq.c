@@ -19,7 +19,7 @@ MZ_INLINE void prep_tq2_0(const uint8_t *sb, mz_sub *sub, __m256 *d, __m256 *dmi
 MZ_INLINE void unpack_tq2_0(const uint8_t *sb, const mz_sub *sub, const int b, __m256i c[8], __m256i *mul0, __m256i *mul1, __m256i *cor)
 {
     (void)sub;
-#pragma GCC unroll 8
+    MZ_UNROLL
     for (int g = 0; g < 8; g++) {
         const __m256i v = v_load(sb + MZ_P_TQ2_QS + 256 * (b >> 2) + 32 * g);
         c[g] = _mm256_and_si256(b & 3 ? _mm256_srli_epi16(v, 2 * (b & 3)) : v, _mm256_set1_epi8(3));
@@ -36,7 +36,7 @@ MZ_INLINE void prep_tq1_0(const uint8_t *sb, mz_sub *sub, __m256 *d, __m256 *dmi
 /* Digit n of each byte: x = v * 3^n mod 256, then (3 x) >> 8, which is (x >= 86) + (x >= 171). */
 MZ_INLINE __m256i digit(__m256i v, const int n)
 {
-#pragma GCC unroll 4
+    MZ_UNROLL
     for (int i = 0; i < n; i++) v = _mm256_add_epi8(v, _mm256_add_epi8(v, v));
     const __m256i a = _mm256_set1_epi8(86), b = _mm256_set1_epi8((char)171);
     const __m256i minus = _mm256_add_epi8(_mm256_cmpeq_epi8(_mm256_max_epu8(v, a), v), _mm256_cmpeq_epi8(_mm256_max_epu8(v, b), v));
@@ -48,7 +48,7 @@ MZ_INLINE __m256i digit(__m256i v, const int n)
 MZ_INLINE void unpack_tq1_0(const uint8_t *sb, const mz_sub *sub, const int b, __m256i c[8], __m256i *mul0, __m256i *mul1, __m256i *cor)
 {
     (void)sub;
-#pragma GCC unroll 8
+    MZ_UNROLL
     for (int g = 0; g < 8; g++) {
         const int half = 2 * (b - 5) + (g >> 2);
         if (b < 5)
