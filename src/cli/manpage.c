@@ -2,6 +2,7 @@
  *
  * manpage.c: the manual in mdoc(7). Lines that mdoc would read as requests are avoided by escaping
  * every dot, quote and hyphen that comes from the tables. */
+#include <stdbool.h>
 #include <string.h>
 
 #include "cli/help.h"
@@ -23,23 +24,24 @@ static void put(FILE *f, const char *s, size_t n)
     }
 }
 
-/* The same as running text: each sentence starts its own line, as mdoc wants it. */
-static void put_text(FILE *f, const char *s, size_t n)
+/* Running text of sentences: each starts its own line, and lines stay short, as mdoc wants it. `end` is put behind the last. */
+static void put_text(FILE *f, const char *s, size_t n, const char *end)
 {
-    while (n) {
+    size_t column = 0;
+    for (size_t i = 0; i < n;) {
         size_t len = 0;
-        while (len < n && !((s[len] == '.' || s[len] == ';' || s[len] == ':') && len + 1 < n && s[len + 1] == ' '))
+        while (i + len < n && s[i + len] != ' ')
             len++;
-        if (len < n) len++;
-        put(f, s, len);
-        (void)fputc('\n', f);
-        s += len;
-        n -= len;
-        while (n && *s == ' ') {
-            s++;
-            n--;
-        }
+        bool new_line = column == 0 || column + 1 + len > 72 || (i >= 2 && strchr(".;:", s[i - 2]));
+        if (new_line && column > 0) (void)fputc('\n', f);
+        if (!new_line) (void)fputc(' ', f);
+        column = new_line ? len : column + 1 + len;
+        put(f, s + i, len);
+        i += len;
+        while (i < n && s[i] == ' ')
+            i++;
     }
+    (void)fprintf(f, "%s\n", end);
 }
 
 static void put_str(FILE *f, const char *s)
@@ -55,7 +57,7 @@ static void option(FILE *f, const mz_cli_option *o)
     put_str(f, o->name);
     if (o->arg) (void)fprintf(f, " Ar %s", o->arg);
     (void)fputc('\n', f);
-    put_text(f, o->help, strlen(o->help));
+    put_text(f, o->help, strlen(o->help), ".");
     if (o->choices) {
         (void)fputs("One of ", f);
         put_str(f, o->choices);
@@ -71,12 +73,12 @@ static void option(FILE *f, const mz_cli_option *o)
 static void command(FILE *f, const mz_cli_command *cmd)
 {
     (void)fprintf(f, ".Ss mizan %s\n.Bd -ragged\n.Nm mizan %s\n", cmd->name, cmd->name);
-    put_str(f, cmd->usage);
-    (void)fputs("\n.Ed\n.Pp\n", f);
+    put_text(f, cmd->usage, strlen(cmd->usage), "");
+    (void)fputs(".Ed\n.Pp\n", f);
     for (const char *s = cmd->description; *s;) {
         size_t n = strcspn(s, "\n");
         if (n)
-            put_text(f, s, n);
+            put_text(f, s, n, "");
         else
             (void)fputs(".Pp\n", f);
         s += n + (s[n] == '\n');
