@@ -8,7 +8,7 @@
 #define NO_PAIR UINT64_MAX
 /* Below this length a scan for the lowest rank beats a heap. */
 #define SHORT_WORD 40
-#define MAX_PIECE ((size_t)1 << 26)
+#define MAX_PIECE  ((size_t)1 << 26)
 
 /* The finaliser of MurmurHash3: the low bits of the result depend on every bit of x. */
 static uint64_t mix(uint64_t x)
@@ -148,7 +148,7 @@ void mz_bpe_add_merge(mz_bpe *b, int32_t left, int32_t right, int32_t to, int32_
 }
 
 static const char every_byte[256] = {
-#define B4(x) (char)(x), (char)((x) + 1), (char)((x) + 2), (char)((x) + 3)
+#define B4(x)  (char)(x), (char)((x) + 1), (char)((x) + 2), (char)((x) + 3)
 #define B16(x) B4(x), B4((x) + 4), B4((x) + 8), B4((x) + 12)
 #define B64(x) B16(x), B16((x) + 16), B16((x) + 32), B16((x) + 48)
     B64(0), B64(64), B64(128), B64(192)};
@@ -200,8 +200,7 @@ static size_t merge_short(const mz_bpe *b, const char *s, size_t n, int32_t *wor
         at[n] = at[n + 1];
         if (best + 1 < n) rank[best] = rank_of(b, word[best], word[best + 1], s + at[best], (size_t)(at[best + 2] - at[best]), &to[best]);
         if (best > 0) {
-            rank[best - 1] =
-                rank_of(b, word[best - 1], word[best], s + at[best - 1], (size_t)(at[best + 1] - at[best - 1]), &to[best - 1]);
+            rank[best - 1] = rank_of(b, word[best - 1], word[best], s + at[best - 1], (size_t)(at[best + 1] - at[best - 1]), &to[best - 1]);
         }
     }
     return n;
@@ -295,7 +294,8 @@ void mz_bpe_scratch_done(mz_bpe_scratch *s)
 mz_status mz_bpe_merge(const mz_bpe *b, mz_bpe_scratch *scratch, const char *s, size_t n, size_t *n_word, mz_err *err)
 {
     mz_status st = MZ_OK;
-    if (n > MAX_PIECE) MZ_FAIL(MZ_ELIMIT, err, "one word of the text has %zu bytes; the tokenizer takes words up to %zu bytes", n, MAX_PIECE);
+    if (n > MAX_PIECE)
+        MZ_FAIL(MZ_ELIMIT, err, "one word of the text has %zu bytes; the tokenizer takes words up to %zu bytes", n, MAX_PIECE);
     size_t need = 3 * n + SHORT_WORD;
     if (scratch->cap < need) {
         int32_t *word = mz_realloc(scratch->word, need, sizeof *word);

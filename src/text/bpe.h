@@ -28,7 +28,7 @@ typedef struct mz_bpe_slot {
 } mz_bpe_slot;
 
 typedef struct mz_bpe {
-    mz_str *sym;     /* [cap_sym] raw bytes; s == NULL for entries not put in */
+    mz_str *sym; /* [cap_sym] raw bytes; s == NULL for entries not put in */
     int32_t n_vocab, n_sym, cap_sym;
     mz_bpe_slot *slot; /* [n_slot] open addressing */
     size_t n_slot;

@@ -8,9 +8,9 @@
 #include "utf8.h"
 
 #define MAX_JSON_BYTES ((size_t)64 << 20)
-#define MAX_DEPTH 100
+#define MAX_DEPTH      100
 /* The 32 noncharacters U+FDD0..U+FDEF, EF B7 90..AF: no letter, no space, in no published template. */
-#define MARK_0 "\xEF\xB7"
+#define MARK_0   "\xEF\xB7"
 #define MARK_LEN 3
 
 void mz_chat_done(mz_chat *c)

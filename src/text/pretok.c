@@ -14,8 +14,8 @@
  * patterns were written for do not. So \s and \S are spelled out. */
 #define SPACES "\\x{9}-\\x{D}\\x{20}\\x{85}\\x{A0}\\x{1680}\\x{2000}-\\x{200A}\\x{2028}\\x{2029}\\x{202F}\\x{205F}\\x{3000}"
 
-#define MATCH_LIMIT 50000000u
-#define HEAP_LIMIT_KIB 65536u
+#define MATCH_LIMIT     50000000u
+#define HEAP_LIMIT_KIB  65536u
 #define JIT_STACK_BYTES (1u << 20)
 
 struct mz_pretok {
@@ -176,7 +176,8 @@ static mz_status split_stage(const walk *w, size_t i, size_t from, size_t n, mz_
         if (rc == PCRE2_ERROR_NOMATCH) break;
         if (rc < 0) {
             MZ_FAIL(rc == PCRE2_ERROR_NOMEMORY ? MZ_ENOMEM : MZ_ELIMIT, err,
-                    "the text is too hard for the pre-tokeniser near its byte %zu (PCRE2 error %d); shorten the run of similar characters there",
+                    "the text is too hard for the pre-tokeniser near its byte %zu (PCRE2 error %d); shorten the run of similar characters "
+                    "there",
                     from + at, rc);
         }
         const PCRE2_SIZE *o = pcre2_get_ovector_pointer(w->s->match[i]);

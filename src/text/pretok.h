@@ -18,10 +18,10 @@ typedef struct mz_pretok mz_pretok;
 typedef struct mz_pretok_scratch mz_pretok_scratch;
 
 typedef struct mz_pretok_traits { /* what a family's tokenizer does besides cutting; a file's own keys win */
-    bool ignore_merges; /* a piece that is a whole vocabulary entry is taken as it is */
+    bool ignore_merges;           /* a piece that is a whole vocabulary entry is taken as it is */
     bool adds_bos;
-    bool rank_by_id;    /* without a merge list, the lower id merges first */
-    bool nfc;           /* text is brought to normal form C first */
+    bool rank_by_id; /* without a merge list, the lower id merges first */
+    bool nfc;        /* text is brought to normal form C first */
 } mz_pretok_traits;
 
 /* MZ_ESUPPORT names a pre-tokeniser that is not in the table. */

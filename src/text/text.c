@@ -11,8 +11,8 @@ struct mz_text {
     mz_tokenizer *tok;
     char *source; /* of the template; NULL: none */
     size_t n_source;
-    mz_template *tmpl;  /* NULL: none, or it does not parse */
-    mz_err tmpl_err;    /* why not: a broken template must not keep a model from continuing plain text */
+    mz_template *tmpl; /* NULL: none, or it does not parse */
+    mz_err tmpl_err;   /* why not: a broken template must not keep a model from continuing plain text */
 };
 
 mz_status mz_text_from_gguf(const mz_gguf *g, mz_text **out, mz_err *err)
@@ -116,7 +116,8 @@ mz_status mz_text_decode(const mz_text *t, const int32_t *ids, size_t n_ids, boo
     *n = 0;
     for (size_t i = 0; i < n_ids; i++) {
         if (ids[i] < 0 || ids[i] >= mz_tokenizer_n_vocab(t->tok))
-            MZ_FAIL(MZ_EINVAL, err, "token id %d (the %zu. one) is outside the vocabulary of %d tokens", ids[i], i + 1, mz_tokenizer_n_vocab(t->tok));
+            MZ_FAIL(MZ_EINVAL, err, "token id %d (the %zu. one) is outside the vocabulary of %d tokens", ids[i], i + 1,
+                    mz_tokenizer_n_vocab(t->tok));
         mz_str s = mz_tokenizer_piece(t->tok, ids[i], with_special);
         if (!mz_buf_add(&b, s.s, s.n)) MZ_FAIL(MZ_ENOMEM, err, "no memory for the text");
     }

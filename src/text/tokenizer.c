@@ -10,10 +10,32 @@
 
 /* Roles that files do not always state: a token with one of these written forms ends an answer. */
 static const char *const stop_form[] = {
-    "<|eot_id|>", "<|im_end|>", "<|end|>", "<|return|>", "<|call|>", "<|flush|>", "<|calls|>", "<end_of_turn>",
-    "<|endoftext|>", "</s>", "<|eom_id|>", "<EOT>", "_<EOT>", "[EOT]", "[EOS]", "<|end_of_text|>", "<end_of_utterance>",
-    "<eos>", "<turn|>", "<|tool_response>", "<\xEF\xBD\x9C" "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>", "[e~[",
-    "<|END_OF_TURN_TOKEN|>", "<|eot|>", "<|end_of_msg|>",
+    "<|eot_id|>",
+    "<|im_end|>",
+    "<|end|>",
+    "<|return|>",
+    "<|call|>",
+    "<|flush|>",
+    "<|calls|>",
+    "<end_of_turn>",
+    "<|endoftext|>",
+    "</s>",
+    "<|eom_id|>",
+    "<EOT>",
+    "_<EOT>",
+    "[EOT]",
+    "[EOS]",
+    "<|end_of_text|>",
+    "<end_of_utterance>",
+    "<eos>",
+    "<turn|>",
+    "<|tool_response>",
+    ("<\xEF\xBD\x9C"
+     "end\xE2\x96\x81of\xE2\x96\x81sentence\xEF\xBD\x9C>"),
+    "[e~[",
+    "<|END_OF_TURN_TOKEN|>",
+    "<|eot|>",
+    "<|end_of_msg|>",
 };
 
 static bool is(mz_str s, const char *z)
@@ -262,7 +284,8 @@ mz_status mz_tokenizer_from_gguf(const mz_gguf *g, mz_tokenizer **out, mz_err *e
     MZ_TRY(mz_gguf_get_str(g, "tokenizer.ggml.model", false, &model, err));
     if (is(model, "none") || is(model, "no_vocab")) return MZ_OK;
     if (!is(model, "gpt2")) {
-        MZ_FAIL(MZ_ESUPPORT, err, "tokenizer model '%.*s' is not supported yet (byte-level BPE, 'gpt2', is); '--ids' works without a tokenizer",
+        MZ_FAIL(MZ_ESUPPORT, err,
+                "tokenizer model '%.*s' is not supported yet (byte-level BPE, 'gpt2', is); '--ids' works without a tokenizer",
                 model.n > 64 ? 64 : (int)model.n, model.s);
     }
     t = mz_calloc(1, sizeof *t);

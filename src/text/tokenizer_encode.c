@@ -14,7 +14,7 @@ typedef struct encoder {
     mz_buf *out;
     mz_pretok_scratch *pretok;
     mz_bpe_scratch bpe;
-    mz_buf shown; /* the text as the patterns see it, when that differs */
+    mz_buf shown;     /* the text as the patterns see it, when that differs */
     const char *text; /* of the segment being cut */
 } encoder;
 

@@ -11,19 +11,19 @@
 
 struct mz_tokenizer {
     int32_t n_vocab;
-    mz_str *written; /* [n_vocab] as the file spells it */
-    mz_str *bytes;   /* [n_vocab] what it stands for; of special tokens the written form */
-    uint8_t *kind;   /* [n_vocab] mz_token_kind */
-    uint8_t *stop;   /* [n_vocab] 1: ends an answer */
-    char *blob;      /* the strings' memory, */
+    mz_str *written;  /* [n_vocab] as the file spells it */
+    mz_str *bytes;    /* [n_vocab] what it stands for; of special tokens the written form */
+    uint8_t *kind;    /* [n_vocab] mz_token_kind */
+    uint8_t *stop;    /* [n_vocab] 1: ends an answer */
+    char *blob;       /* the strings' memory, */
     mz_arena strings; /* and that of merge parts outside the vocabulary */
     int32_t bos, eos, unk;
     bool adds_bos, adds_eos, ignore_merges, nfc;
     mz_bpe bpe;
     mz_pretok *pretok;
-    mz_special user;   /* user-defined tokens: matched in any text */
-    mz_special all;    /* and control and unknown ones: matched on request */
-    mz_special turn;   /* control tokens and role marks: what chat content must not become */
+    mz_special user; /* user-defined tokens: matched in any text */
+    mz_special all;  /* and control and unknown ones: matched on request */
+    mz_special turn; /* control tokens and role marks: what chat content must not become */
     char name[96];
 };
 

@@ -21,8 +21,9 @@ static mz_text *text(void)
         tv_options o = TV_DEFAULT;
         mz_gguf *g;
         mz_err err;
-        o.chat_template = "{{ bos_token }}{% for m in messages %}{{ m.role }}:{% if m.content is string %}{{ m.content | trim }}"
-                          "{% else %}{% for p in m.content %}{{ p.text }}{% endfor %}{% endif %}{{ m.thinking }}\n{% endfor %}{{ tools | tojson }}";
+        o.chat_template =
+            "{{ bos_token }}{% for m in messages %}{{ m.role }}:{% if m.content is string %}{{ m.content | trim }}"
+            "{% else %}{% for p in m.content %}{{ p.text }}{% endfor %}{% endif %}{{ m.thinking }}\n{% endfor %}{{ tools | tojson }}";
         tv_bytes b = tv_build(o);
         demand(mz_gguf_open_memory(b.data, b.n, &g, &err) == MZ_OK);
         demand(mz_text_from_gguf(g, &t, &err) == MZ_OK && t);

@@ -11,8 +11,8 @@
 #include "text/text.h"
 #include "tiny_vocab.h"
 
-#define CHATML                                                                                                                    \
-    "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\\n' + m['content'] + '<|im_end|>' + '\\n' }}{% endfor %}"          \
+#define CHATML                                                                                                                             \
+    "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\\n' + m['content'] + '<|im_end|>' + '\\n' }}{% endfor %}"                    \
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
 
 static mz_status open_text(tv_options o, mz_text **out, mz_err *err)
@@ -59,12 +59,12 @@ static void expect_chat(const mz_text *t, const char *json, unsigned flags, cons
     assert_int_equal(n, n_want);
     mz_text_release(ids);
 }
-#define EXPECT_CHAT(t, json, flags, ...) \
+#define EXPECT_CHAT(t, json, flags, ...)                                                                                                   \
     expect_chat(t, json, flags, (const int32_t[]){__VA_ARGS__}, sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t))
 
-#define USER TV_IM_START, 'u', 's', 'e', 'r', '\n'
+#define USER      TV_IM_START, 'u', 's', 'e', 'r', '\n'
 #define ASSISTANT TV_IM_START, 'a', 's', 's', 'i', 's', 't', 'a', 'n', 't', '\n'
-#define FAKE_END '<', '|', TV_IM, '_', 'e', 'n', 'd', '|', '>'
+#define FAKE_END  '<', '|', TV_IM, '_', 'e', 'n', 'd', '|', '>'
 
 static void renders(void **state)
 {
@@ -85,12 +85,13 @@ static void input_stays_text(void **state)
     expect_text(t, json, MZ_TEXT_NO_GENERATION, "<|im_start|>user\na<|im_end|>b<|im_end|>\n");
     EXPECT_CHAT(t, json, MZ_TEXT_NO_GENERATION, USER, 'a', FAKE_END, 'b', TV_IM_END, '\n');
     /* Escaped, in a role, several, and a role mark that is only user-defined. */
-    EXPECT_CHAT(t, "{\"messages\":[{\"role\":\"user\",\"content\":\"\\u003c|im_end|\\u003e<s>\"}]}", MZ_TEXT_NO_GENERATION, USER, FAKE_END, '<', 's',
-                '>', TV_IM_END, '\n');
-    EXPECT_CHAT(t, "{\"messages\":[{\"role\":\"x<s>\",\"content\":\"<|role|>\"}]}", MZ_TEXT_NO_GENERATION, TV_IM_START, 'x', '<', 's', '>', '\n', '<',
-                '|', 'r', 'o', 'l', 'e', '|', '>', TV_IM_END, '\n');
+    EXPECT_CHAT(t, "{\"messages\":[{\"role\":\"user\",\"content\":\"\\u003c|im_end|\\u003e<s>\"}]}", MZ_TEXT_NO_GENERATION, USER, FAKE_END,
+                '<', 's', '>', TV_IM_END, '\n');
+    EXPECT_CHAT(t, "{\"messages\":[{\"role\":\"x<s>\",\"content\":\"<|role|>\"}]}", MZ_TEXT_NO_GENERATION, TV_IM_START, 'x', '<', 's', '>',
+                '\n', '<', '|', 'r', 'o', 'l', 'e', '|', '>', TV_IM_END, '\n');
     /* Merges run across the guarded place as they do in plain text. */
-    EXPECT_CHAT(t, "{\"messages\":[{\"role\":\"user\",\"content\":\"hell<s\"}]}", MZ_TEXT_NO_GENERATION, USER, TV_HELL, '<', 's', TV_IM_END, '\n');
+    EXPECT_CHAT(t, "{\"messages\":[{\"role\":\"user\",\"content\":\"hell<s\"}]}", MZ_TEXT_NO_GENERATION, USER, TV_HELL, '<', 's', TV_IM_END,
+                '\n');
     mz_text_close(t);
     /* Pieces of a token in neighbouring strings. */
     t = with_template("{% for p in messages[0].content %}{{ p.text }}{% endfor %}");
@@ -103,7 +104,8 @@ static void input_stays_text(void **state)
     /* trim and comparison work beside a guarded text; the noncharacter marks do not leak even when the input uses some. */
     t = with_template("[{{ messages[0].content | trim }}]{% if messages[0].role == 'user' %}u{% endif %}");
     expect_text(t, "{\"messages\":[{\"role\":\"user\",\"content\":\"  <s>  \"}]}", 0, "[<s>]u");
-    EXPECT_CHAT(t, "{\"messages\":[{\"role\":\"user\",\"content\":\"  <s> <|im \\n\"}]}", 0, '[', '<', 's', '>', ' ', '<', '|', TV_IM, ']', 'u');
+    EXPECT_CHAT(t, "{\"messages\":[{\"role\":\"user\",\"content\":\"  <s> <|im \\n\"}]}", 0, '[', '<', 's', '>', ' ', '<', '|', TV_IM, ']',
+                'u');
     EXPECT_CHAT(t, "{\"messages\":[{\"role\":\"user\",\"content\":\"<s>\\ufdd0\"}]}", 0, '[', '<', 's', '>', 0xEF, 0xB7, 0x90, ']', 'u');
     mz_text_close(t);
 }
@@ -118,7 +120,8 @@ static void own_words(void **state)
     o.chat_template = "{{ messages[0].content }}";
     o.control_think = 1;
     assert_int_equal(open_text(o, &t, &err), MZ_OK);
-    EXPECT_CHAT(t, "{\"messages\":[{\"role\":\"assistant\",\"content\":\"<think>x</think><s>\"}]}", 0, TV_THINK, 'x', TV_THINK_END, '<', 's', '>');
+    EXPECT_CHAT(t, "{\"messages\":[{\"role\":\"assistant\",\"content\":\"<think>x</think><s>\"}]}", 0, TV_THINK, 'x', TV_THINK_END, '<',
+                's', '>');
     EXPECT_CHAT(t, "{\"messages\":[{\"role\":\"user\",\"content\":\"<think>x\"}]}", 0, '<', 't', 'h', 'i', 'n', 'k', '>', 'x');
     mz_text_close(t);
 }
@@ -149,12 +152,15 @@ static void bos_once(void **state)
 static void context_of_a_request(void **state)
 {
     (void)state;
-    mz_text *t = with_template("{{ tools is none }}{{ documents is none }}{{ add_generation_prompt }}{{ bos_token }}{{ eos_token }}{{ depth }}"
-                               "{{ messages[0].thinking }}{{ messages[0].content is defined }}");
-    expect_text(t, "{\"messages\":[{\"role\":\"user\",\"content\":null,\"reasoning_content\":\"r\"}],\"chat_template_kwargs\":{\"depth\":3}}", 0,
-                "TrueTrueTrue<s><|im_end|>3rFalse");
-    expect_text(t, "{\"messages\":[{}],\"tools\":[],\"add_generation_prompt\":false,\"chat_template_kwargs\":{\"bos_token\":\"B\",\"messages\":1}}", 0,
-                "FalseTrueFalseB<|im_end|>False");
+    mz_text *t =
+        with_template("{{ tools is none }}{{ documents is none }}{{ add_generation_prompt }}{{ bos_token }}{{ eos_token }}{{ depth }}"
+                      "{{ messages[0].thinking }}{{ messages[0].content is defined }}");
+    expect_text(t,
+                "{\"messages\":[{\"role\":\"user\",\"content\":null,\"reasoning_content\":\"r\"}],\"chat_template_kwargs\":{\"depth\":3}}",
+                0, "TrueTrueTrue<s><|im_end|>3rFalse");
+    expect_text(
+        t, "{\"messages\":[{}],\"tools\":[],\"add_generation_prompt\":false,\"chat_template_kwargs\":{\"bos_token\":\"B\",\"messages\":1}}",
+        0, "FalseTrueFalseB<|im_end|>False");
     mz_text_close(t);
 }
 
@@ -178,10 +184,18 @@ static void bad_requests(void **state)
     static const struct {
         const char *json, *word;
     } c[] = {
-        {"", "JSON"}, {"{", "JSON"}, {"[]", "object"}, {"{}", "messages"}, {"{\"messages\":{}}", "messages"}, {"{\"messages\":[1]}", "messages[0]"},
-        {"{\"messages\":[],\"messages\":[]}", "uplicate"}, {"{\"messages\":[],\"tools\":1}", "tools"},
-        {"{\"messages\":[],\"chat_template_kwargs\":[]}", "chat_template_kwargs"}, {"{\"messages\":[],\"add_generation_prompt\":1}", "add_generation"},
-        {"{\"messages\":[]} x", "JSON"}, {"{\"messages\":[{\"content\":\"\xFF\"}]}", "JSON"},
+        {"", "JSON"},
+        {"{", "JSON"},
+        {"[]", "object"},
+        {"{}", "messages"},
+        {"{\"messages\":{}}", "messages"},
+        {"{\"messages\":[1]}", "messages[0]"},
+        {"{\"messages\":[],\"messages\":[]}", "uplicate"},
+        {"{\"messages\":[],\"tools\":1}", "tools"},
+        {"{\"messages\":[],\"chat_template_kwargs\":[]}", "chat_template_kwargs"},
+        {"{\"messages\":[],\"add_generation_prompt\":1}", "add_generation"},
+        {"{\"messages\":[]} x", "JSON"},
+        {"{\"messages\":[{\"content\":\"\xFF\"}]}", "JSON"},
     };
     for (size_t i = 0; i < sizeof c / sizeof c[0]; i++) refuse(t, c[i].json, strlen(c[i].json), MZ_EINVAL, c[i].word);
     char deep[2048] = "{\"messages\":[{\"content\":";
@@ -243,8 +257,9 @@ static void public_calls(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(renders), cmocka_unit_test(input_stays_text), cmocka_unit_test(own_words),
-                                       cmocka_unit_test(bos_once), cmocka_unit_test(context_of_a_request), cmocka_unit_test(bad_requests),
-                                       cmocka_unit_test(public_calls)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(renders),     cmocka_unit_test(input_stays_text),     cmocka_unit_test(own_words),
+        cmocka_unit_test(bos_once),    cmocka_unit_test(context_of_a_request), cmocka_unit_test(bad_requests),
+        cmocka_unit_test(public_calls)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

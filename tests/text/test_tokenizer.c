@@ -40,7 +40,7 @@ static void expect(const mz_tokenizer *t, const char *text, size_t n, unsigned f
     if (n_want) assert_memory_equal(b.data, want, n_want * sizeof *want);
     mz_buf_free(&b);
 }
-#define EXPECT(t, text, flags, ...) \
+#define EXPECT(t, text, flags, ...)                                                                                                        \
     expect(t, text, sizeof text - 1, flags, (const int32_t[]){__VA_ARGS__}, sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t))
 
 static void merges_by_rank(void **state)
@@ -54,10 +54,10 @@ static void merges_by_rank(void **state)
     EXPECT(t, "hel", 0, TV_HE, 'l');
     EXPECT(t, "hello world", 0, TV_HELLO, TV_SPACE_W, 'o', 'r', 'l', 'd');
     EXPECT(t, "aaaaa", 0, TV_AAAA, 'a');
-    EXPECT(t, "aaa", 0, TV_AA, 'a');          /* equal ranks: leftmost first */
-    EXPECT(t, "ime", 0, TV_IM, 'e');          /* the lower rank first, not the longer */
+    EXPECT(t, "aaa", 0, TV_AA, 'a'); /* equal ranks: leftmost first */
+    EXPECT(t, "ime", 0, TV_IM, 'e'); /* the lower rank first, not the longer */
     EXPECT(t, "\r\n", 0, TV_CRLF);
-    EXPECT(t, "xyz", 0, 'x', 'y', 'z');       /* merges into what the vocabulary lacks come apart again */
+    EXPECT(t, "xyz", 0, 'x', 'y', 'z'); /* merges into what the vocabulary lacks come apart again */
     EXPECT(t, "\xD9\x85", 0, 0xD9, 0x85);
     expect(t, "", 0, 0, NULL, 0);
     expect(t, "", 0, MZ_ENCODE_BOS, NULL, 0); /* the file asks for none */
@@ -100,8 +100,8 @@ static void special_tokens(void **state)
     EXPECT(t, "a<|im_end|>b", MZ_ENCODE_SPECIAL, 'a', TV_IM_END, 'b');
     EXPECT(t, "<<|im_end|>", MZ_ENCODE_SPECIAL, '<', TV_IM_END);
     EXPECT(t, "<|im_en", MZ_ENCODE_SPECIAL, '<', '|', TV_IM, '_', 'e', 'n');
-    EXPECT(t, "<think>x</think>", 0, TV_THINK, 'x', TV_THINK_END); /* user-defined: in any text */
-    EXPECT(t, "     a", 0, TV_FOUR_SPACES, ' ', 'a');              /* the longest at each place */
+    EXPECT(t, "<think>x</think>", 0, TV_THINK, 'x', TV_THINK_END);  /* user-defined: in any text */
+    EXPECT(t, "     a", 0, TV_FOUR_SPACES, ' ', 'a');               /* the longest at each place */
     EXPECT(t, "[PAD]", MZ_ENCODE_SPECIAL, '[', 'P', 'A', 'D', ']'); /* unused: never */
     /* At a token the text is cut: no lookahead sees past it. */
     EXPECT(t, " <think>", 0, ' ', TV_THINK);
@@ -138,7 +138,7 @@ static void guards_hold_tokens_back(void **state)
     assert_true(mz_tokenizer_looks_special(t, "<s>x", 4, &len, &id));
     assert_int_equal(len, 3);
     assert_int_equal(id, TV_BOS);
-    assert_true(mz_tokenizer_looks_special(t, "<|role|>", 8, &len, &id));  /* a role mark, though user-defined */
+    assert_true(mz_tokenizer_looks_special(t, "<|role|>", 8, &len, &id)); /* a role mark, though user-defined */
     assert_false(mz_tokenizer_looks_special(t, "<think>", 7, &len, &id));
     assert_true(mz_tokenizer_begins_special(t, "<|im_", 5));
     assert_false(mz_tokenizer_begins_special(t, "<|im_end|>", 10));
@@ -272,7 +272,8 @@ static void unusable_files(void **state)
 static void every_pre_tokeniser(void **state)
 {
     (void)state;
-    static const char text[] = "Hello, WORLD's 12345 \xD9\x85\xD8\xB1\xD8\xAD\xD8\xA8\xD8\xA7 \xE4\xBD\xA0\xE5\xA5\xBD\r\n\n  \xF0\x9F\x91\x8D\xF0\x9F\x8F\xBD x_y\t!!";
+    static const char text[] = "Hello, WORLD's 12345 \xD9\x85\xD8\xB1\xD8\xAD\xD8\xA8\xD8\xA7 \xE4\xBD\xA0\xE5\xA5\xBD\r\n\n  "
+                               "\xF0\x9F\x91\x8D\xF0\x9F\x8F\xBD x_y\t!!";
     size_t n_name = 0;
     for (const mz_pretok_entry *e; (e = mz_pretok_at(n_name)); n_name++) {
         tv_options o = TV_DEFAULT;
@@ -327,10 +328,22 @@ static void cuts(void **state)
         {"llama-bpe", "I'M", 2, {1, 2}},
         {"qwen2", "1234", 4, {1, 1, 1, 1}},
         {"gpt-4o", "fooBAR's", 2, {3, 5}},
-        {"gpt-4o", "\xE4\xB8\xAD""ABC", 2, {3, 3}},
+        {"gpt-4o",
+         "\xE4\xB8\xAD"
+         "ABC",
+         2,
+         {3, 3}},
         {"tekken", "HTMLParser", 1, {10}},
-        {"kimi-k2", "a\xE4\xB8\xAD\xE4\xB8\xAD""b", 3, {1, 6, 1}},
-        {"gpt-4o", "a\xE4\xB8\xAD\xE4\xB8\xAD""b", 1, {8}},
+        {"kimi-k2",
+         "a\xE4\xB8\xAD\xE4\xB8\xAD"
+         "b",
+         3,
+         {1, 6, 1}},
+        {"gpt-4o",
+         "a\xE4\xB8\xAD\xE4\xB8\xAD"
+         "b",
+         1,
+         {8}},
         {"deepseek-v3", "1234\xE4\xB8\xAD\xE3\x81\x82 .foo", 5, {3, 1, 6, 2, 3}},
     };
     for (size_t i = 0; i < sizeof c / sizeof c[0]; i++) {
@@ -351,10 +364,10 @@ static void cuts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(merges_by_rank), cmocka_unit_test(long_words), cmocka_unit_test(special_tokens),
-        cmocka_unit_test(guards_hold_tokens_back), cmocka_unit_test(bos_rules), cmocka_unit_test(whole_pieces),
-        cmocka_unit_test(any_bytes_survive), cmocka_unit_test(missing_byte), cmocka_unit_test(unusable_files),
-        cmocka_unit_test(every_pre_tokeniser), cmocka_unit_test(cuts),
+        cmocka_unit_test(merges_by_rank),          cmocka_unit_test(long_words),   cmocka_unit_test(special_tokens),
+        cmocka_unit_test(guards_hold_tokens_back), cmocka_unit_test(bos_rules),    cmocka_unit_test(whole_pieces),
+        cmocka_unit_test(any_bytes_survive),       cmocka_unit_test(missing_byte), cmocka_unit_test(unusable_files),
+        cmocka_unit_test(every_pre_tokeniser),     cmocka_unit_test(cuts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

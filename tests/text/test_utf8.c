@@ -35,10 +35,26 @@ static void ill_formed(void **state)
         const char *s;
         size_t n, part;
     } c[] = {
-        {"\xC0\xAF", 2, 1}, {"\xC1\xBF", 2, 1}, {"\xE0\x80\xAF", 3, 1}, {"\xE0\x9F\xBF", 3, 1}, {"\xED\xA0\x80", 3, 1}, {"\xED\xBF\xBF", 3, 1},
-        {"\xF0\x80\x80\x80", 4, 1}, {"\xF0\x8F\xBF\xBF", 4, 1}, {"\xF4\x90\x80\x80", 4, 1}, {"\xF5\x80\x80\x80", 4, 1}, {"\xFF", 1, 1},
-        {"\x80", 1, 1}, {"\xBF", 1, 1}, {"\xE1\x80", 2, 2}, {"\xE1\x80z", 3, 2}, {"\xF1\x80\x80", 3, 3}, {"\xF1\x80\x80\xC3", 4, 3},
-        {"\xF0\x90z", 3, 2}, {"\xC3z", 2, 1}, {"\xC3\xC3", 2, 1},
+        {"\xC0\xAF", 2, 1},
+        {"\xC1\xBF", 2, 1},
+        {"\xE0\x80\xAF", 3, 1},
+        {"\xE0\x9F\xBF", 3, 1},
+        {"\xED\xA0\x80", 3, 1},
+        {"\xED\xBF\xBF", 3, 1},
+        {"\xF0\x80\x80\x80", 4, 1},
+        {"\xF0\x8F\xBF\xBF", 4, 1},
+        {"\xF4\x90\x80\x80", 4, 1},
+        {"\xF5\x80\x80\x80", 4, 1},
+        {"\xFF", 1, 1},
+        {"\x80", 1, 1},
+        {"\xBF", 1, 1},
+        {"\xE1\x80", 2, 2},
+        {"\xE1\x80z", 3, 2},
+        {"\xF1\x80\x80", 3, 3},
+        {"\xF1\x80\x80\xC3", 4, 3},
+        {"\xF0\x90z", 3, 2},
+        {"\xC3z", 2, 1},
+        {"\xC3\xC3", 2, 1},
     };
     for (size_t i = 0; i < sizeof c / sizeof c[0]; i++) {
         int32_t cp = 0;
@@ -54,8 +70,21 @@ static void tails(void **state)
     static const struct {
         const char *s;
         size_t tail;
-    } c[] = {{"", 0}, {"a", 0}, {"a\xC3", 1}, {"\xC3\xA9", 0}, {"\xE2\x82", 2}, {"\xE2\x82\xAC", 0}, {"x\xF0\x9F\x98", 3}, {"\xF0\x9F\x98\x80", 0},
-             {"\x80\x80\x80", 0}, {"\xE0\x80", 0}, {"\xED\xA0", 0}, {"\xF4\x90", 0}, {"\xF5", 0}, {"\xC0", 0}, {"\xF0\x9F\x98\x80\x80", 0}};
+    } c[] = {{"", 0},
+             {"a", 0},
+             {"a\xC3", 1},
+             {"\xC3\xA9", 0},
+             {"\xE2\x82", 2},
+             {"\xE2\x82\xAC", 0},
+             {"x\xF0\x9F\x98", 3},
+             {"\xF0\x9F\x98\x80", 0},
+             {"\x80\x80\x80", 0},
+             {"\xE0\x80", 0},
+             {"\xED\xA0", 0},
+             {"\xF4\x90", 0},
+             {"\xF5", 0},
+             {"\xC0", 0},
+             {"\xF0\x9F\x98\x80\x80", 0}};
     for (size_t i = 0; i < sizeof c / sizeof c[0]; i++) assert_int_equal(mz_utf8_incomplete_tail(c[i].s, strlen(c[i].s)), c[i].tail);
 }
 

@@ -13,8 +13,27 @@
 #include "fmt/gguf.h"
 
 enum { /* ids past the byte tokens */
-    TV_HE = 256, TV_LL, TV_HELL, TV_HELLO, TV_SPACE_W, TV_AA, TV_AAAA, TV_IM, TV_ME, TV_CRLF, TV_IME,
-    TV_BOS, TV_IM_START, TV_IM_END, TV_THINK, TV_THINK_END, TV_TWO_SPACES, TV_FOUR_SPACES, TV_ROLE, TV_UNUSED, TV_N
+       TV_HE = 256,
+       TV_LL,
+       TV_HELL,
+       TV_HELLO,
+       TV_SPACE_W,
+       TV_AA,
+       TV_AAAA,
+       TV_IM,
+       TV_ME,
+       TV_CRLF,
+       TV_IME,
+       TV_BOS,
+       TV_IM_START,
+       TV_IM_END,
+       TV_THINK,
+       TV_THINK_END,
+       TV_TWO_SPACES,
+       TV_FOUR_SPACES,
+       TV_ROLE,
+       TV_UNUSED,
+       TV_N
 };
 
 typedef struct tv_options {
@@ -85,9 +104,12 @@ static inline void tv_key_array(tv_bytes *b, const char *key, uint32_t type, uin
 static inline void tv_spell(int c, char out[3])
 {
     int cp = c;
-    if (c <= 0x20) cp = 0x100 + c;
-    else if (c >= 0x7F && c <= 0xA0) cp = 0x121 + (c - 0x7F);
-    else if (c == 0xAD) cp = 0x143;
+    if (c <= 0x20)
+        cp = 0x100 + c;
+    else if (c >= 0x7F && c <= 0xA0)
+        cp = 0x121 + (c - 0x7F);
+    else if (c == 0xAD)
+        cp = 0x143;
     memset(out, 0, 3);
     if (cp < 0x80) {
         out[0] = (char)cp;
