@@ -65,7 +65,8 @@ typedef struct mz_engine_info {
 } mz_engine_info;
 
 MZ_API mz_engine_info mz_engine_get_info(const mz_engine *e);
-/* The model's tokenizer and template, owned by the engine; NULL when the file has none. */
+/* The model's tokenizer and template, owned by the engine; NULL when the file has none or one that mizan does not know
+ * (mz_text_open says which). */
 MZ_API const mz_text *mz_engine_text(const mz_engine *e);
 
 /* A session holds one token sequence and its state. Fails with MZ_ENOMEM when n_session exist already. */

@@ -10,7 +10,6 @@ static int check_usage(const mz_cli_args *a)
 {
     int n_source = (a->prompt != NULL) + (a->file != NULL) + (a->ids != NULL);
     if (n_source > 1) return mz_cli_usage("run: -p, -f and --ids exclude each other");
-    if (a->raw && a->ids) return mz_cli_usage("run: --raw is about text and does not go with --ids");
     if (a->raw && n_source == 0) return mz_cli_usage("run: --raw needs -p or -f");
     if (a->system && (a->raw || a->ids)) return mz_cli_usage("run: --system needs the chat template and does not go with --raw or --ids");
     if (a->json && n_source == 0) return mz_cli_usage("run: --json needs -p, -f or --ids");
@@ -18,6 +17,15 @@ static int check_usage(const mz_cli_args *a)
     for (size_t i = 0; i < a->stop.n; i++)
         if (!*a->stop.v[i]) return mz_cli_usage("run: --stop: the text is empty");
     return MZ_EXIT_DONE;
+}
+
+/* The engine runs without a tokenizer; only a prompt needs one. Opening the text alone says what is wrong with it. */
+static void say_why_no_text(const char *model)
+{
+    mz_text *t = NULL;
+    mz_err err = {0};
+    if (mz_text_open(model, &t, &err) != MZ_OK) (void)mz_cli_fail("%s; token ids can be given with --ids", err.text);
+    mz_text_close(t);
 }
 
 /* The prompt's ids; says what is wrong. */
@@ -135,7 +143,7 @@ int mz_cli_run(const mz_cli_args *a)
     if (!mz_cli_open_engine(a, a->model, o, &e, &load_ms)) goto out;
     const mz_text *t = mz_engine_text(e);
     if (!ids && !t) {
-        (void)mz_cli_fail("%s: has no tokenizer; give token ids with --ids", a->model);
+        say_why_no_text(a->model);
         goto out;
     }
     if (!ids && !a->raw && !mz_text_has_template(t)) {

@@ -100,7 +100,10 @@ static mz_status open_parts(mz_engine *e, mz_kv_type kv, mz_err *err)
 {
     mz_status st = MZ_OK;
     MZ_TRY(mz_model_build(e->g, e->o.taps, &e->m, err));
-    MZ_TRY(mz_text_from_gguf(e->g, &e->text, err));
+    /* A tokenizer that mizan does not know leaves a model that still runs on ids; mz_text_open says what is wrong. */
+    st = mz_text_from_gguf(e->g, &e->text, err);
+    if (st != MZ_OK && st != MZ_ESUPPORT) goto out;
+    st = MZ_OK;
     MZ_TRY(mz_state_layout_make(e->m->prog, kv, &e->layout, err));
     e->max_row = e->o.chunk_tok > e->o.n_session ? e->o.chunk_tok : e->o.n_session;
     e->max_logit = e->max_row < LOGIT_ROWS ? e->max_row : LOGIT_ROWS;
