@@ -293,7 +293,7 @@ mz_status mz_gguf_parse(const uint8_t *data, size_t size, mz_gguf *g, mz_err *er
 {
     mz_status st = MZ_OK;
     reader r = {.data = data, .size = size};
-    uint64_t n_tensor, n_kv, *offset = NULL;
+    uint64_t n_tensor = 0, n_kv = 0, *offset = NULL;
     g->index = mz_calloc(1, sizeof *g->index);
     if (!g->index) MZ_FAIL(MZ_ENOMEM, err, "out of memory");
     MZ_TRY(read_header(&r, g, &n_tensor, &n_kv, err));
