@@ -79,8 +79,7 @@ static mz_status answer(mz_cli_generator *g, json_t *messages, mz_err *err)
             st = MZ_ENOMEM;
         }
         if (g->args->verbose) mz_cli_answer_report(&r);
-        if (r.finish == MZ_FINISH_LENGTH && g->args->n_max < 0 && !g->args->quiet)
-            (void)fprintf(stderr, "(the context is full)\n");
+        if (r.finish == MZ_FINISH_LENGTH && g->args->n_max < 0 && !g->args->quiet) (void)fprintf(stderr, "(the context is full)\n");
     }
     mz_cli_answer_free(&r);
     mz_text_release(ids);

@@ -30,8 +30,8 @@ static int print_table(const char *json)
                     bound > 0 ? 100 * median / bound : 0);
     }
     const json_t *m = json_object_get(doc, "machine");
-    mz_cli_outf("\n%s, %.0f threads, kernels %s, %.1f GB/s read, %.0f GOP/s (%s)\n", get_str(m, "cpu"), get(m, "threads"), get_str(m, "isa"),
-                get(m, "bandwidth_gbps"), get(m, "peak_gops"), get_str(m, "peak_of"));
+    mz_cli_outf("\n%s, %.0f threads, kernels %s, %.1f GB/s read, %.0f GOP/s (%s)\n", get_str(m, "cpu"), get(m, "threads"),
+                get_str(m, "isa"), get(m, "bandwidth_gbps"), get(m, "peak_gops"), get_str(m, "peak_of"));
     mz_cli_outf("mizan %s, %s\n", get_str(m, "version"), get_str(m, "compiler"));
     json_decref(doc);
     return mz_cli_out_end(MZ_EXIT_DONE);

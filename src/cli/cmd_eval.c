@@ -63,12 +63,12 @@ static int print_text_result(const mz_cli_args *a, const char *json)
     }
     json_t *doc = json_loads(json, 0, NULL);
     if (!doc) return mz_cli_fail("the result could not be read back");
-    mz_cli_outf("tokens scored  %.0f\nperplexity     %.4f\nnll            %.6f nats per token\n", get(doc, "tokens"), get(doc, "perplexity"),
-                get(doc, "nll"));
+    mz_cli_outf("tokens scored  %.0f\nperplexity     %.4f\nnll            %.6f nats per token\n", get(doc, "tokens"),
+                get(doc, "perplexity"), get(doc, "nll"));
     const json_t *kl = json_object_get(doc, "kl");
     if (json_is_object(kl))
-        mz_cli_outf("KL divergence  mean %.6f, median %.6f, 99 %% %.6f, 99.9 %% %.6f, max %.6f nats\nsame top token %.2f %%\n", get(kl, "mean"),
-                    get(kl, "median"), get(kl, "p99"), get(kl, "p999"), get(kl, "max"), 100 * get(doc, "top1_agreement"));
+        mz_cli_outf("KL divergence  mean %.6f, median %.6f, 99 %% %.6f, 99.9 %% %.6f, max %.6f nats\nsame top token %.2f %%\n",
+                    get(kl, "mean"), get(kl, "median"), get(kl, "p99"), get(kl, "p999"), get(kl, "max"), 100 * get(doc, "top1_agreement"));
     json_decref(doc);
     return mz_cli_out_end(MZ_EXIT_DONE);
 }

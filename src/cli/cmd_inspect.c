@@ -24,8 +24,7 @@ static void print_value(const char *key, const json_t *v, int indent)
         return;
     }
     mz_cli_outf("%*s%s:", indent, "", key);
-    for (int pad = (int)strlen(key) + indent; pad < 24; pad++)
-        mz_cli_out(" ", 1);
+    for (int pad = (int)strlen(key) + indent; pad < 24; pad++) mz_cli_out(" ", 1);
     mz_cli_out(" ", 1);
     switch (json_typeof(v)) {
     case JSON_STRING: {
@@ -93,8 +92,7 @@ static json_t *tensor_list(const mz_checkpoint *c)
     for (size_t i = 0; list && i < mz_checkpoint_n_tensor(c); i++) {
         mz_tensor_info t = mz_checkpoint_tensor(c, i);
         json_t *shape = json_array();
-        for (uint32_t d = t.n_dim; shape && d > 0; d--)
-            (void)json_array_append_new(shape, json_integer(t.dim[d - 1]));
+        for (uint32_t d = t.n_dim; shape && d > 0; d--) (void)json_array_append_new(shape, json_integer(t.dim[d - 1]));
         (void)json_array_append_new(list, json_pack("{s:o,s:s,s:o,s:I}", "name", mz_cli_json_bytes(t.name, strlen(t.name)), "type", t.type,
                                                     "shape", shape, "bytes", (json_int_t)t.n_bytes));
     }
@@ -117,7 +115,8 @@ static void print_tensors(const mz_checkpoint *c)
         char *name = mz_cli_visible(t.name, strlen(t.name), &n);
         shape[0] = '\0';
         for (uint32_t d = t.n_dim; d > 0; d--)
-            n_shape += snprintf(shape + n_shape, sizeof shape - (size_t)n_shape, "%s%lld", d == t.n_dim ? "" : " x ", (long long)t.dim[d - 1]);
+            n_shape +=
+                snprintf(shape + n_shape, sizeof shape - (size_t)n_shape, "%s%lld", d == t.n_dim ? "" : " x ", (long long)t.dim[d - 1]);
         mz_cli_out(name, n);
         mz_cli_outf("%*s  %-7s %-20s %14llu\n", n < width ? (int)(width - n) : 0, "", t.type, shape, (unsigned long long)t.n_bytes);
         free(name);

@@ -60,8 +60,7 @@ static bool encode_prompt(const mz_cli_args *a, const mz_text *t, const char *te
 static json_t *json_ids(const int32_t *ids, size_t n)
 {
     json_t *list = json_array();
-    for (size_t i = 0; list && i < n; i++)
-        (void)json_array_append_new(list, json_integer(ids[i]));
+    for (size_t i = 0; list && i < n; i++) (void)json_array_append_new(list, json_integer(ids[i]));
     return list;
 }
 
@@ -70,12 +69,12 @@ static int print_json(const mz_cli_args *a, const int32_t *prompt, const mz_cli_
     size_t n_ids, n_text;
     const int32_t *ids = mz_answer_ids(r->answer, &n_ids);
     const char *text = mz_answer_text(r->answer, &n_text);
-    json_t *doc = json_pack("{s:o,s:o,s:o,s:o,s:s,s:{s:I,s:f,s:I,s:I,s:f,s:f}}", "model", mz_cli_json_bytes(a->model, strlen(a->model)),
-                            "prompt_ids", json_ids(prompt, r->n_prompt), "ids", json_ids(ids, n_ids), "text",
-                            mz_cli_json_bytes(text ? text : "", n_text), "finish_reason", r->finish == MZ_FINISH_STOP ? "stop" : "length",
-                            "timings", "prefill_tokens", (json_int_t)(r->n_prompt - r->n_cached), "prefill_ms", r->prefill_ms,
-                            "cached_tokens", (json_int_t)r->n_cached, "decode_tokens", (json_int_t)r->n_generated, "decode_ms", r->decode_ms,
-                            "load_ms", load_ms);
+    json_t *doc =
+        json_pack("{s:o,s:o,s:o,s:o,s:s,s:{s:I,s:f,s:I,s:I,s:f,s:f}}", "model", mz_cli_json_bytes(a->model, strlen(a->model)), "prompt_ids",
+                  json_ids(prompt, r->n_prompt), "ids", json_ids(ids, n_ids), "text", mz_cli_json_bytes(text ? text : "", n_text),
+                  "finish_reason", r->finish == MZ_FINISH_STOP ? "stop" : "length", "timings", "prefill_tokens",
+                  (json_int_t)(r->n_prompt - r->n_cached), "prefill_ms", r->prefill_ms, "cached_tokens", (json_int_t)r->n_cached,
+                  "decode_tokens", (json_int_t)r->n_generated, "decode_ms", r->decode_ms, "load_ms", load_ms);
     if (doc && r->logprobs) (void)json_object_set(doc, "logprobs", r->logprobs);
     return mz_cli_out_json(doc);
 }
@@ -108,8 +107,7 @@ static int answer_once(mz_cli_generator *g, const char *text, size_t n_text, int
     } else if (!g->text) { /* no text to stream: the ids are the result */
         size_t n_ids;
         const int32_t *out_ids = mz_answer_ids(r.answer, &n_ids);
-        for (size_t i = 0; i < n_ids; i++)
-            mz_cli_outf("%s%d", i ? "," : "", out_ids[i]);
+        for (size_t i = 0; i < n_ids; i++) mz_cli_outf("%s%d", i ? "," : "", out_ids[i]);
         mz_cli_out("\n", 1);
         status = MZ_EXIT_DONE;
     } else {

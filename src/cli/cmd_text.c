@@ -9,8 +9,7 @@
 static int print_ids(const mz_cli_args *a, const mz_text *t, const int32_t *ids, size_t n, const char *rendered, size_t n_rendered)
 {
     if (!a->json) {
-        for (size_t i = 0; i < n; i++)
-            mz_cli_outf("%s%d", i ? "," : "", ids[i]);
+        for (size_t i = 0; i < n; i++) mz_cli_outf("%s%d", i ? "," : "", ids[i]);
         mz_cli_out("\n", 1);
         return mz_cli_out_end(MZ_EXIT_DONE);
     }
@@ -36,7 +35,8 @@ static int tokenize_chat(const mz_cli_args *a, const mz_text *t, const char *jso
     unsigned flags = a->no_generation_prompt ? MZ_TEXT_NO_GENERATION : 0;
     mz_status st = MZ_OK;
     if (a->as_text || a->json) st = mz_text_render_chat(t, json, n, flags, &text, &n_text, &err);
-    if (st == MZ_OK && (a->json || !a->as_text)) st = mz_text_encode_chat(t, json, n, flags | (a->no_bos ? 0 : MZ_TEXT_BOS), &ids, &n_ids, &err);
+    if (st == MZ_OK && (a->json || !a->as_text))
+        st = mz_text_encode_chat(t, json, n, flags | (a->no_bos ? 0 : MZ_TEXT_BOS), &ids, &n_ids, &err);
     if (st != MZ_OK) {
         (void)mz_cli_fail_err(&err);
     } else if (a->as_text && !a->json) {

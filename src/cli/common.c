@@ -148,8 +148,8 @@ void mz_cli_progress_step(void *user, uint64_t done, uint64_t total)
     char size[32] = "", left[48] = "";
     if (p->in_bytes) (void)mz_cli_bytes_text((double)total, size);
     if (left_s >= 0) (void)snprintf(left, sizeof left, ", about %.0f s left", left_s + 0.5);
-    (void)fprintf(stderr, "%s%s: %.0f %%%s%s%s%s", tty ? "\r" : "", p->what, 100.0 * (double)done / (double)total, size[0] ? " of " : "", size,
-                  left, tty ? "\033[K" : "\n");
+    (void)fprintf(stderr, "%s%s: %.0f %%%s%s%s%s", tty ? "\r" : "", p->what, 100.0 * (double)done / (double)total, size[0] ? " of " : "",
+                  size, left, tty ? "\033[K" : "\n");
     (void)fflush(stderr);
     p->shown = tty;
 }

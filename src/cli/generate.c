@@ -136,9 +136,9 @@ void mz_cli_answer_free(mz_cli_answer *r)
 void mz_cli_answer_report(const mz_cli_answer *r)
 {
     size_t n = r->n_prompt - r->n_cached;
-    (void)fprintf(stderr, "prompt %zu tokens (%zu cached) in %.0f ms, %.1f tokens/s; answer %zu tokens in %.0f ms, %.1f tokens/s\n", r->n_prompt,
-                  r->n_cached, r->prefill_ms, r->prefill_ms > 0 ? (double)n / r->prefill_ms * 1e3 : 0, r->n_generated, r->decode_ms,
-                  r->decode_ms > 0 ? (double)r->n_generated / r->decode_ms * 1e3 : 0);
+    (void)fprintf(stderr, "prompt %zu tokens (%zu cached) in %.0f ms, %.1f tokens/s; answer %zu tokens in %.0f ms, %.1f tokens/s\n",
+                  r->n_prompt, r->n_cached, r->prefill_ms, r->prefill_ms > 0 ? (double)n / r->prefill_ms * 1e3 : 0, r->n_generated,
+                  r->decode_ms, r->decode_ms > 0 ? (double)r->n_generated / r->decode_ms * 1e3 : 0);
 }
 
 bool mz_cli_add_message(json_t *messages, const char *role, const char *content, size_t n)

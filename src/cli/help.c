@@ -9,11 +9,9 @@
 static void wrap(FILE *f, const char *s, size_t n, int indent, int column)
 {
     for (size_t i = 0; i < n;) {
-        while (i < n && s[i] == ' ')
-            i++;
+        while (i < n && s[i] == ' ') i++;
         size_t len = 0;
-        while (i + len < n && s[i + len] != ' ')
-            len++;
+        while (i + len < n && s[i + len] != ' ') len++;
         if (len == 0) break;
         if (column > indent && column + 1 + (int)len > WIDTH) {
             (void)fprintf(f, "\n%*s", indent, "");
@@ -32,8 +30,7 @@ static void wrap(FILE *f, const char *s, size_t n, int indent, int column)
 void mz_help_overview(FILE *f)
 {
     (void)fprintf(f, "usage: mizan COMMAND MODEL [options]\n\n");
-    for (size_t i = 0; i < mz_cli_n_command; i++)
-        (void)fprintf(f, "  %-12s %s\n", mz_cli_commands[i].name, mz_cli_commands[i].summary);
+    for (size_t i = 0; i < mz_cli_n_command; i++) (void)fprintf(f, "  %-12s %s\n", mz_cli_commands[i].name, mz_cli_commands[i].summary);
     (void)fprintf(f, "\n'mizan help COMMAND' describes a command. 'mizan --version' prints the version.\n");
 }
 

@@ -30,16 +30,14 @@ static void put_text(FILE *f, const char *s, size_t n, const char *end)
     size_t column = 0;
     for (size_t i = 0; i < n;) {
         size_t len = 0;
-        while (i + len < n && s[i + len] != ' ')
-            len++;
+        while (i + len < n && s[i + len] != ' ') len++;
         bool new_line = column == 0 || column + 1 + len > 72 || (i >= 2 && strchr(".;:", s[i - 2]));
         if (new_line && column > 0) (void)fputc('\n', f);
         if (!new_line) (void)fputc(' ', f);
         column = new_line ? len : column + 1 + len;
         put(f, s + i, len);
         i += len;
-        while (i < n && s[i] == ' ')
-            i++;
+        while (i < n && s[i] == ' ') i++;
     }
     (void)fprintf(f, "%s\n", end);
 }
@@ -94,16 +92,14 @@ void mz_help_man(FILE *f, const char *version)
     /* The date is that of the manual's text, so that builds are reproducible. */
     (void)fprintf(f, ".\\\" Made from the option table of mizan %s.\n.Dd December 1, 2026\n.Dt MIZAN 1\n.Os\n", version);
     (void)fputs(".Sh NAME\n.Nm mizan\n.Nd run open-weight language models on your own hardware\n.Sh SYNOPSIS\n", f);
-    for (size_t i = 0; i < mz_cli_n_command; i++)
-        (void)fprintf(f, ".Nm\n.Cm %s\n.Op options\n", mz_cli_commands[i].name);
+    for (size_t i = 0; i < mz_cli_n_command; i++) (void)fprintf(f, ".Nm\n.Cm %s\n.Op options\n", mz_cli_commands[i].name);
     (void)fputs(".Nm\n.Fl Fl version\n.Sh DESCRIPTION\n"
                 "A model argument is a GGUF file, the first part of a split one.\n"
                 "Results go to standard output, everything else to standard error.\n"
                 "Long options are written\n.Fl Fl name Ns = Ns Ar value\nor\n.Fl Fl name Ar value ;\n"
                 ".Fl Fl\nends the options.\n",
                 f);
-    for (size_t i = 0; i < mz_cli_n_command; i++)
-        command(f, &mz_cli_commands[i]);
+    for (size_t i = 0; i < mz_cli_n_command; i++) command(f, &mz_cli_commands[i]);
     (void)fputs(".Sh EXIT STATUS\n.Bl -tag -width Ds\n.It 0\nDone.\n.It 1\nFailed; one sentence on standard error says why.\n"
                 ".It 2\nWrong usage.\n.El\n.Sh EXAMPLES\n.Bd -literal\n",
                 f);

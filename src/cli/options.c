@@ -5,13 +5,13 @@
 
 #define FIELD(f) offsetof(mz_cli_args, f)
 
-#define RUN    MZ_CLI_RUN
-#define TOK    MZ_CLI_TOKENIZE
-#define DETOK  MZ_CLI_DETOKENIZE
-#define INSP   MZ_CLI_INSPECT
-#define EVAL   MZ_CLI_EVAL
-#define BENCH  MZ_CLI_BENCH
-#define LOAD   MZ_CLI_LOADING
+#define RUN   MZ_CLI_RUN
+#define TOK   MZ_CLI_TOKENIZE
+#define DETOK MZ_CLI_DETOKENIZE
+#define INSP  MZ_CLI_INSPECT
+#define EVAL  MZ_CLI_EVAL
+#define BENCH MZ_CLI_BENCH
+#define LOAD  MZ_CLI_LOADING
 
 static const char input[] = "Input", sampling[] = "Sampling", output[] = "Output", what[] = "What to show", measure[] = "What to measure",
                   loading[] = "Loading and running";
@@ -20,33 +20,33 @@ static const char input[] = "Input", sampling[] = "Sampling", output[] = "Output
 
 const mz_cli_option mz_cli_options[] = {
     {"prompt", 'p', MZ_CLI_STR, FIELD(prompt), RUN | TOK, input, "TEXT", "the text", 0, 0, NULL, NULL},
-    {"file", 'f', MZ_CLI_STR, FIELD(file), RUN | TOK, input, "FILE", "read the text from FILE, bytes as they are; - is standard input", 0, 0,
-     NULL, NULL},
+    {"file", 'f', MZ_CLI_STR, FIELD(file), RUN | TOK, input, "FILE", "read the text from FILE, bytes as they are; - is standard input", 0,
+     0, NULL, NULL},
     {"ids", 0, MZ_CLI_STR, FIELD(ids), RUN | DETOK | EVAL, input, "LIST",
      "token ids separated by commas, or @FILE to read them from a file; the model then needs no tokenizer (detokenize does)", 0, 0, NULL,
      NULL},
     {"system", 0, MZ_CLI_STR, FIELD(system), RUN, input, "TEXT", "system message put before the conversation", 0, 0, NULL, NULL},
     {"raw", 0, MZ_CLI_FLAG, FIELD(raw), RUN, input, NULL, "continue the text as it stands, without the chat template", 0, 0, NULL, NULL},
     {"chat", 0, MZ_CLI_STR, FIELD(chat), TOK, input, "FILE",
-     "render the conversation in FILE, {\"messages\":[...],\"tools\":[...],\"chat_template_kwargs\":{...}}, with the model's template", 0, 0,
-     NULL, NULL},
+     "render the conversation in FILE, {\"messages\":[...],\"tools\":[...],\"chat_template_kwargs\":{...}}, with the model's template", 0,
+     0, NULL, NULL},
     {"no-generation-prompt", 0, MZ_CLI_FLAG, FIELD(no_generation_prompt), TOK, input, NULL,
      "leave out what invites the model to answer (with --chat)", 0, 0, NULL, NULL},
     {"special", 0, MZ_CLI_FLAG, FIELD(special), TOK, input, NULL, "let special tokens written in the text be parsed", 0, 0, NULL, NULL},
     {"special", 0, MZ_CLI_FLAG, FIELD(special), DETOK, output, NULL, "write special tokens out", 0, 0, NULL, NULL},
-    {"no-bos", 0, MZ_CLI_FLAG, FIELD(no_bos), TOK, input, NULL, "do not add the BOS or EOS token that the model's file asks for", 0, 0, NULL,
-     NULL},
+    {"no-bos", 0, MZ_CLI_FLAG, FIELD(no_bos), TOK, input, NULL, "do not add the BOS or EOS token that the model's file asks for", 0, 0,
+     NULL, NULL},
 
-    {"n-predict", 'n', MZ_CLI_INT, FIELD(n_max), RUN, sampling, "N", "most tokens to generate; -1: until the model stops or the context is full", -1,
-     1e15, NULL, "-1"},
+    {"n-predict", 'n', MZ_CLI_INT, FIELD(n_max), RUN, sampling, "N",
+     "most tokens to generate; -1: until the model stops or the context is full", -1, 1e15, NULL, "-1"},
     {"temp", 0, MZ_CLI_REAL, FIELD(temp), RUN, sampling, "T", "temperature; 0 always takes the most likely token", 0, 1000, NULL, "0.8"},
     {"top-k", 0, MZ_CLI_INT, FIELD(top_k), RUN, sampling, "K", "draw from the K most likely tokens; 0: all", 0, INT32_HI, NULL, "40"},
-    {"top-p", 0, MZ_CLI_REAL, FIELD(top_p), RUN, sampling, "P", "draw from the most likely tokens that together reach probability P; 1: all", 0,
-     1, NULL, "0.95"},
-    {"min-p", 0, MZ_CLI_REAL, FIELD(min_p), RUN, sampling, "P", "leave out tokens less likely than P times the most likely one; 0: none", 0, 1,
-     NULL, "0.05"},
-    {"repeat-penalty", 0, MZ_CLI_REAL, FIELD(repeat_penalty), RUN, sampling, "X", "weaken tokens that occurred lately by the factor X; 1: off",
-     0.001, 1000, NULL, "1"},
+    {"top-p", 0, MZ_CLI_REAL, FIELD(top_p), RUN, sampling, "P",
+     "draw from the most likely tokens that together reach probability P; 1: all", 0, 1, NULL, "0.95"},
+    {"min-p", 0, MZ_CLI_REAL, FIELD(min_p), RUN, sampling, "P", "leave out tokens less likely than P times the most likely one; 0: none", 0,
+     1, NULL, "0.05"},
+    {"repeat-penalty", 0, MZ_CLI_REAL, FIELD(repeat_penalty), RUN, sampling, "X",
+     "weaken tokens that occurred lately by the factor X; 1: off", 0.001, 1000, NULL, "1"},
     {"repeat-last-n", 0, MZ_CLI_INT, FIELD(repeat_last_n), RUN, sampling, "N",
      "how many tokens back --repeat-penalty looks, prompt included; -1: all", -1, 16777216, NULL, "64"},
     {"presence-penalty", 0, MZ_CLI_REAL, FIELD(presence_penalty), RUN, sampling, "X", "taken off the logit of every token generated before",
@@ -69,12 +69,12 @@ const mz_cli_option mz_cli_options[] = {
     {"cpu", 0, MZ_CLI_FLAG, FIELD(cpu), INSP, what, NULL,
      "no model: the kernel set in use, and for each format the kernel for one row and for many", 0, 0, NULL, NULL},
 
-    {"logits", 0, MZ_CLI_STR, FIELD(logits), EVAL, measure, "OUT", "write the logits of every position of --ids as NPY, float32", 0, 0, NULL,
-     NULL},
-    {"taps", 0, MZ_CLI_STR, FIELD(taps), EVAL, measure, "DIR", "write the values inside the model for --ids as DIR/LAYER.NAME.npy", 0, 0, NULL,
-     NULL},
-    {"text", 0, MZ_CLI_STR, FIELD(text_file), EVAL, measure, "FILE", "perplexity of the text in FILE, in windows of --ctx tokens", 0, 0, NULL,
-     NULL},
+    {"logits", 0, MZ_CLI_STR, FIELD(logits), EVAL, measure, "OUT", "write the logits of every position of --ids as NPY, float32", 0, 0,
+     NULL, NULL},
+    {"taps", 0, MZ_CLI_STR, FIELD(taps), EVAL, measure, "DIR", "write the values inside the model for --ids as DIR/LAYER.NAME.npy", 0, 0,
+     NULL, NULL},
+    {"text", 0, MZ_CLI_STR, FIELD(text_file), EVAL, measure, "FILE", "perplexity of the text in FILE, in windows of --ctx tokens", 0, 0,
+     NULL, NULL},
     {"against", 0, MZ_CLI_STR, FIELD(against), EVAL, measure, "REF",
      "with --text: KL divergence from a reference, a second model or an NPY file of its logits", 0, 0, NULL, NULL},
 
@@ -84,14 +84,16 @@ const mz_cli_option mz_cli_options[] = {
     {"batch", 0, MZ_CLI_INTS, FIELD(batch), BENCH, measure, "LIST", "answers generated side by side", 1, 4096, NULL, "1"},
     {"repeats", 'r', MZ_CLI_INT, FIELD(repeats), BENCH, measure, "N", "times each test is run", 1, 100000, NULL, "5"},
 
-    {"text", 0, MZ_CLI_FLAG, FIELD(as_text), TOK, output, NULL, "print the rendered conversation, not its ids (with --chat)", 0, 0, NULL, NULL},
+    {"text", 0, MZ_CLI_FLAG, FIELD(as_text), TOK, output, NULL, "print the rendered conversation, not its ids (with --chat)", 0, 0, NULL,
+     NULL},
     {"json", 0, MZ_CLI_FLAG, FIELD(json), MZ_CLI_ALL & ~(unsigned)DETOK, output, NULL, "print one JSON document", 0, 0, NULL, NULL},
     {"logprobs", 0, MZ_CLI_INT, FIELD(logprobs), RUN, output, "K",
      "with --json: log probability of each token and of the K most likely ones", 0, 1000, NULL, NULL},
 
-    {"threads", 't', MZ_CLI_INT, FIELD(threads), LOAD, loading, "N", "threads; 0: one per processor this process may use", 0, 4096, NULL, "0"},
-    {"ctx", 'c', MZ_CLI_INT, FIELD(ctx), RUN | BENCH, loading, "N", "longest sequence in tokens; 0: what the model was made for", 0, 1e12, NULL,
+    {"threads", 't', MZ_CLI_INT, FIELD(threads), LOAD, loading, "N", "threads; 0: one per processor this process may use", 0, 4096, NULL,
      "0"},
+    {"ctx", 'c', MZ_CLI_INT, FIELD(ctx), RUN | BENCH, loading, "N", "longest sequence in tokens; 0: what the model was made for", 0, 1e12,
+     NULL, "0"},
     {"ctx", 'c', MZ_CLI_INT, FIELD(ctx), EVAL, loading, "N", "window of --text in tokens; 0: 512", 0, 1e12, NULL, "0"},
     {"kv", 0, MZ_CLI_CHOICE, FIELD(kv), LOAD | INSP, loading, "TYPE", "storage of keys and values", 0, 0, "f32|f16|bf16|fp8", "f16"},
     {"memory", 0, MZ_CLI_BYTES, FIELD(memory_bytes), LOAD, loading, "BYTES",
@@ -100,8 +102,8 @@ const mz_cli_option mz_cli_options[] = {
     {"executor", 0, MZ_CLI_CHOICE, FIELD(executor), LOAD, loading, "NAME", "how operations are run", 0, 0, "reference|workers", "workers"},
     {"chunk", 0, MZ_CLI_INT, FIELD(chunk), LOAD, loading, "N", "most tokens of a prompt handled in one step; 0: 512", 0, 1e6, NULL, "0"},
     {"quiet", 0, MZ_CLI_FLAG, FIELD(quiet), LOAD, loading, NULL, "no progress", 0, 0, NULL, NULL},
-    {"verbose", 'v', MZ_CLI_FLAG, FIELD(verbose), LOAD, loading, NULL, "say on standard error what is used and how fast it went", 0, 0, NULL,
-     NULL},
+    {"verbose", 'v', MZ_CLI_FLAG, FIELD(verbose), LOAD, loading, NULL, "say on standard error what is used and how fast it went", 0, 0,
+     NULL, NULL},
     {"help", 'h', MZ_CLI_FLAG, FIELD(help), MZ_CLI_ALL, output, NULL, "print this help", 0, 0, NULL, NULL},
 };
 const size_t mz_cli_n_option = sizeof mz_cli_options / sizeof mz_cli_options[0];
@@ -126,7 +128,8 @@ const mz_cli_command mz_cli_commands[] = {
      "mizan inspect model.gguf --memory 32768\n"
      "mizan inspect model.gguf --tensor token_embd.weight --npy embd.npy\n"
      "mizan inspect --cpu"},
-    {"eval", EVAL, "MODEL (--ids LIST [--logits OUT] [--taps DIR] | --text FILE [--against REF]) [options]", "logits, perplexity, KL divergence",
+    {"eval", EVAL, "MODEL (--ids LIST [--logits OUT] [--taps DIR] | --text FILE [--against REF]) [options]",
+     "logits, perplexity, KL divergence",
      "--ids runs the sequence once and writes logits or inner values. --text cuts the text into windows of --ctx tokens that do not "
      "overlap, puts a BOS in front of each if the tokenizer adds one, and scores every later token, in nats.",
      "mizan eval model.gguf --ids 1,2,3 --logits out.npy\n"

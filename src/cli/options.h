@@ -15,26 +15,26 @@
 #include <stdint.h>
 
 enum { /* one bit a command, for mz_cli_option.cmds */
-    MZ_CLI_RUN = 1,
-    MZ_CLI_TOKENIZE = 2,
-    MZ_CLI_DETOKENIZE = 4,
-    MZ_CLI_INSPECT = 8,
-    MZ_CLI_EVAL = 16,
-    MZ_CLI_BENCH = 32,
-    MZ_CLI_LOADING = MZ_CLI_RUN | MZ_CLI_EVAL | MZ_CLI_BENCH, /* commands that load weights */
-    MZ_CLI_ALL = 63
+       MZ_CLI_RUN = 1,
+       MZ_CLI_TOKENIZE = 2,
+       MZ_CLI_DETOKENIZE = 4,
+       MZ_CLI_INSPECT = 8,
+       MZ_CLI_EVAL = 16,
+       MZ_CLI_BENCH = 32,
+       MZ_CLI_LOADING = MZ_CLI_RUN | MZ_CLI_EVAL | MZ_CLI_BENCH, /* commands that load weights */
+       MZ_CLI_ALL = 63
 };
 
-typedef enum mz_cli_kind { /* of an option's argument, and the type of its field */
-    MZ_CLI_FLAG,   /* bool; no argument */
-    MZ_CLI_STR,    /* const char * */
-    MZ_CLI_STRS,   /* mz_cli_strs; repeatable */
-    MZ_CLI_CHOICE, /* const char *, one of `choices`, any case */
-    MZ_CLI_INT,    /* int64_t in lo..hi */
-    MZ_CLI_U64,    /* uint64_t */
-    MZ_CLI_REAL,   /* double in lo..hi */
-    MZ_CLI_BYTES,  /* uint64_t; K, M, G, T suffixes, powers of 1024 */
-    MZ_CLI_INTS    /* mz_cli_ints; comma-separated, each in lo..hi */
+typedef enum mz_cli_kind {                /* of an option's argument, and the type of its field */
+                           MZ_CLI_FLAG,   /* bool; no argument */
+                           MZ_CLI_STR,    /* const char * */
+                           MZ_CLI_STRS,   /* mz_cli_strs; repeatable */
+                           MZ_CLI_CHOICE, /* const char *, one of `choices`, any case */
+                           MZ_CLI_INT,    /* int64_t in lo..hi */
+                           MZ_CLI_U64,    /* uint64_t */
+                           MZ_CLI_REAL,   /* double in lo..hi */
+                           MZ_CLI_BYTES,  /* uint64_t; K, M, G, T suffixes, powers of 1024 */
+                           MZ_CLI_INTS    /* mz_cli_ints; comma-separated, each in lo..hi */
 } mz_cli_kind;
 
 typedef struct mz_cli_strs {
@@ -76,17 +76,17 @@ typedef struct mz_cli_args {
 } mz_cli_args;
 
 typedef struct mz_cli_option {
-    const char *name;      /* without "--"; NULL: only the short form exists */
-    char letter;           /* 0: none */
+    const char *name; /* without "--"; NULL: only the short form exists */
+    char letter;      /* 0: none */
     mz_cli_kind kind;
-    size_t field;          /* offset in mz_cli_args */
-    unsigned cmds;         /* commands that take it */
-    const char *group;     /* heading in help */
-    const char *arg;       /* name of the argument, NULL for flags */
-    const char *help;      /* one sentence without a full stop */
-    double lo, hi;         /* INT, REAL, INTS */
-    const char *choices;   /* CHOICE: "f32|f16" */
-    const char *absent;    /* the default as help prints it; NULL: none */
+    size_t field;        /* offset in mz_cli_args */
+    unsigned cmds;       /* commands that take it */
+    const char *group;   /* heading in help */
+    const char *arg;     /* name of the argument, NULL for flags */
+    const char *help;    /* one sentence without a full stop */
+    double lo, hi;       /* INT, REAL, INTS */
+    const char *choices; /* CHOICE: "f32|f16" */
+    const char *absent;  /* the default as help prints it; NULL: none */
 } mz_cli_option;
 
 typedef struct mz_cli_command {

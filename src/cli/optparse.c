@@ -27,8 +27,7 @@ void mz_cli_make_printable(char *text)
     for (size_t i = 0; i < n;) {
         size_t len = s[i] >= 0xF0 ? 4 : s[i] >= 0xE0 ? 3 : s[i] >= 0xC2 ? 2 : s[i] < 0x80 ? 1 : 0;
         bool ok = len > 0 && s[i] <= 0xF4 && i + len <= n && (s[i] >= 0x80 || (s[i] >= 0x20 && s[i] != 0x7F));
-        for (size_t j = 1; ok && j < len; j++)
-            ok = (s[i + j] & 0xC0) == 0x80;
+        for (size_t j = 1; ok && j < len; j++) ok = (s[i + j] & 0xC0) == 0x80;
         if (ok && s[i] == 0xC2 && s[i + 1] < 0xA0) ok = false; /* C1 controls */
         if (!ok) {
             s[i] = '?';
@@ -48,8 +47,7 @@ static unsigned distance(const char *a, const char *b)
     size_t n = strlen(a), m = strlen(b);
     if (n > MAX_WORD || m > MAX_WORD) return 1000;
     unsigned row[3][MAX_WORD + 1];
-    for (size_t j = 0; j <= m; j++)
-        row[0][j] = (unsigned)j;
+    for (size_t j = 0; j <= m; j++) row[0][j] = (unsigned)j;
     for (size_t i = 1; i <= n; i++) {
         unsigned *now = row[i % 3], *prev = row[(i + 2) % 3], *prev2 = row[(i + 1) % 3];
         now[0] = (unsigned)i;
@@ -139,8 +137,7 @@ static bool parse_bytes(const char *s, uint64_t *out)
     static const char units[] = "KMGT";
     const char *u = *end ? strchr(units, *end >= 'a' ? *end - 32 : *end) : NULL;
     if (u) {
-        for (long i = 0; i <= u - units; i++)
-            v *= 1024;
+        for (long i = 0; i <= u - units; i++) v *= 1024;
         end++;
         if (*end == 'i') end++;
     }
@@ -179,7 +176,8 @@ static bool parse_ints(const mz_cli_option *o, given g, const char *value, mz_cl
             item[n] = '\0';
         }
         if (n >= sizeof item || !parse_i64(item, &v) || (double)v < o->lo || (double)v > o->hi)
-            return fail(message, "%.*s: '%.*s' is not a whole number from %.0f to %.0f", g.n, g.word, n < 60 ? (int)n : 60, s, o->lo, o->hi);
+            return fail(message, "%.*s: '%.*s' is not a whole number from %.0f to %.0f", g.n, g.word, n < 60 ? (int)n : 60, s, o->lo,
+                        o->hi);
         if (list->n >= 256) return fail(message, "%.*s: more than 256 numbers", g.n, g.word);
         int64_t *grown = realloc(list->v, (list->n + 1) * sizeof *grown);
         if (!grown) return fail(message, "out of memory");
@@ -230,7 +228,8 @@ static bool set_value(const mz_cli_option *o, given g, const char *value, mz_cli
     case MZ_CLI_REAL: {
         double v;
         if (!parse_real(value, &v)) return fail(message, "%.*s: '%.80s' is not a number", g.n, g.word, value);
-        if (v < o->lo || v > o->hi) return fail(message, "%.*s: %.80s is out of range, expected %g to %g", g.n, g.word, value, o->lo, o->hi);
+        if (v < o->lo || v > o->hi)
+            return fail(message, "%.*s: %.80s is out of range, expected %g to %g", g.n, g.word, value, o->lo, o->hi);
         *(double *)field = v;
         return true;
     }
@@ -257,14 +256,24 @@ static const mz_cli_option *find_option(unsigned bit, const char *name, size_t n
 }
 
 static const mz_cli_args defaults = {
-    .n_max = -1, .temp = 0.8, .top_k = 40, .top_p = 0.95, .min_p = 0.05, .repeat_penalty = 1, .repeat_last_n = 64,
-    .logprobs = -1, .prefill = 512, .decode = 64, .repeats = 5,
+    .n_max = -1,
+    .temp = 0.8,
+    .top_k = 40,
+    .top_p = 0.95,
+    .min_p = 0.05,
+    .repeat_penalty = 1,
+    .repeat_last_n = 64,
+    .logprobs = -1,
+    .prefill = 512,
+    .decode = 64,
+    .repeats = 5,
 };
 
 static bool take_positional(const mz_cli_command *cmd, const char *word, mz_cli_args *a, char *message)
 {
     if (a->model)
-        return fail(message, "unexpected argument '%.80s' after the model '%.80s'; 'mizan help %s' shows the usage", word, a->model, cmd->name);
+        return fail(message, "unexpected argument '%.80s' after the model '%.80s'; 'mizan help %s' shows the usage", word, a->model,
+                    cmd->name);
     if (!*word) return fail(message, "the model's name is empty");
     a->model = word;
     return true;
@@ -358,10 +367,8 @@ bool mz_cli_parse_ids(const char *list, size_t n_list, int32_t **ids, size_t *n,
     int32_t *v = NULL;
     size_t count = 0, cap = 0, i = 0, end = n_list;
     bool want = true; /* an id must come next */
-    while (i < end && is_space(list[i]))
-        i++;
-    while (end > i && is_space(list[end - 1]))
-        end--;
+    while (i < end && is_space(list[i])) i++;
+    while (end > i && is_space(list[end - 1])) end--;
     if (end - i >= 2 && list[i] == '[' && list[end - 1] == ']') {
         i++;
         end--;
@@ -378,11 +385,9 @@ bool mz_cli_parse_ids(const char *list, size_t n_list, int32_t **ids, size_t *n,
         }
         size_t start = i;
         int64_t id = 0;
-        while (i < end && list[i] >= '0' && list[i] <= '9' && id <= INT32_MAX)
-            id = id * 10 + (list[i++] - '0');
+        while (i < end && list[i] >= '0' && list[i] <= '9' && id <= INT32_MAX) id = id * 10 + (list[i++] - '0');
         if (i == start || id > INT32_MAX || (i < end && list[i] != ',' && !is_space(list[i]))) {
-            while (i < end && list[i] != ',' && !is_space(list[i]))
-                i++;
+            while (i < end && list[i] != ',' && !is_space(list[i])) i++;
             free(v);
             return fail(message, "--ids: '%.*s' (number %zu in the list) is not a token id", i - start < 40 ? (int)(i - start) : 40,
                         list + start, count + 1);

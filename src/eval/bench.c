@@ -27,8 +27,8 @@ typedef struct bench {
     mz_machine machine;
     mz_session **session; /* [n_session] */
     int64_t n_session;
-    int32_t *ids;         /* [longest] the sequence every session holds a prefix of */
-    double *speed;        /* [repeats] */
+    int32_t *ids;  /* [longest] the sequence every session holds a prefix of */
+    double *speed; /* [repeats] */
     int repeats;
     uint64_t n_done, n_total;
     json_t *results;
@@ -76,8 +76,7 @@ static mz_status run_once(bench *b, bool prefill, int64_t n, int64_t depth, int6
         MZ_TRY(mz_session_sync(b->session[0], b->ids, (size_t)(depth + n_tok), NULL, err));
     } else {
         for (int64_t t = 0; t < n_tok; t++) {
-            for (int64_t i = 0; i < n; i++)
-                next[i] = b->ids[depth + t];
+            for (int64_t i = 0; i < n; i++) next[i] = b->ids[depth + t];
             MZ_TRY(mz_step(b->e, b->session, next, (int)n, err));
         }
     }
@@ -118,9 +117,9 @@ static mz_status run_test(bench *b, bool prefill, int64_t n, int64_t depth, int6
     size_t half = (size_t)b->repeats / 2;
     double median = b->repeats % 2 ? b->speed[half] : (b->speed[half - 1] + b->speed[half]) / 2;
     double limit = bound(b, prefill, n, depth, n_tok, &by);
-    json_t *row = json_pack("{s:s,s:I,s:I,s:I,s:{s:f,s:f,s:f},s:f,s:s}", "test", prefill ? "prefill" : "decode", "tokens", (json_int_t)n_tok,
-                            "depth", (json_int_t)depth, "batch", (json_int_t)n, "tok_s", "median", median, "min", b->speed[0], "max",
-                            b->speed[b->repeats - 1], "bound_tok_s", limit, "bound_by", by);
+    json_t *row = json_pack("{s:s,s:I,s:I,s:I,s:{s:f,s:f,s:f},s:f,s:s}", "test", prefill ? "prefill" : "decode", "tokens",
+                            (json_int_t)n_tok, "depth", (json_int_t)depth, "batch", (json_int_t)n, "tok_s", "median", median, "min",
+                            b->speed[0], "max", b->speed[b->repeats - 1], "bound_tok_s", limit, "bound_by", by);
     if (!row || json_array_append_new(b->results, row) != 0) MZ_FAIL(MZ_ENOMEM, err, "out of memory in the benchmark");
 out:
     return st;
@@ -137,13 +136,14 @@ static mz_status check_options(bench *b, int64_t *longest, mz_err *err)
     b->repeats = o->repeats ? o->repeats : 5;
     for (size_t i = 0; i < o->n_depth; i++) {
         if (o->depth[i] < 0 || o->depth[i] > b->info.ctx_tok - n_tok)
-            MZ_FAIL(MZ_EINVAL, err, "depth %lld and %lld tokens more do not fit the context of %lld", (long long)o->depth[i], (long long)n_tok,
-                    (long long)b->info.ctx_tok);
+            MZ_FAIL(MZ_EINVAL, err, "depth %lld and %lld tokens more do not fit the context of %lld", (long long)o->depth[i],
+                    (long long)n_tok, (long long)b->info.ctx_tok);
         if (o->depth[i] + n_tok > *longest) *longest = o->depth[i] + n_tok;
     }
     b->n_session = 1;
     for (size_t i = 0; i < o->n_batch; i++) {
-        if (o->batch[i] < 1 || o->batch[i] > 1 << 16) MZ_FAIL(MZ_EINVAL, err, "batch of %lld asked for, expected 1 to 65536", (long long)o->batch[i]);
+        if (o->batch[i] < 1 || o->batch[i] > 1 << 16)
+            MZ_FAIL(MZ_EINVAL, err, "batch of %lld asked for, expected 1 to 65536", (long long)o->batch[i]);
         if (o->batch[i] > b->n_session && o->decode_tok > 0) b->n_session = o->batch[i];
     }
     b->n_total = (o->n_depth * (o->prefill_tok > 0) + o->n_depth * o->n_batch * (o->decode_tok > 0)) * ((uint64_t)b->repeats + 1);
@@ -161,10 +161,8 @@ static mz_status prepare(bench *b, mz_err *err)
     b->session = mz_calloc((size_t)b->n_session, sizeof *b->session);
     b->results = json_array();
     if (!b->ids || !b->speed || !b->session || !b->results) MZ_FAIL(MZ_ENOMEM, err, "out of memory in the benchmark");
-    for (int64_t i = 0; i < longest; i++)
-        b->ids[i] = (int32_t)(mz_rng_uniform(1, (uint64_t)i) * b->info.n_vocab);
-    for (int64_t i = 0; i < b->n_session; i++)
-        MZ_TRY(mz_session_create(b->e, &b->session[i], err));
+    for (int64_t i = 0; i < longest; i++) b->ids[i] = (int32_t)(mz_rng_uniform(1, (uint64_t)i) * b->info.n_vocab);
+    for (int64_t i = 0; i < b->n_session; i++) MZ_TRY(mz_session_create(b->e, &b->session[i], err));
     MZ_TRY(mz_machine_measure(b->e, &b->machine, err));
 out:
     return st;
@@ -178,10 +176,10 @@ out:
 
 static mz_status make_json(bench *b, char **json, mz_err *err)
 {
-    json_t *doc = json_pack("{s:O,s:{s:s,s:i,s:s,s:s,s:s,s:f,s:f,s:s,s:s,s:s}}", "results", b->results, "machine", "cpu", b->machine.cpu, "threads",
-                            b->info.n_thread, "isa", b->info.isa, "executor", b->info.executor, "kv", b->info.kv, "bandwidth_gbps",
-                            b->machine.read_bytes_per_s * 1e-9, "peak_gops", b->machine.flop_per_s * 1e-9, "peak_of", b->machine.main_format,
-                            "compiler", COMPILER, "version", mz_version());
+    json_t *doc = json_pack("{s:O,s:{s:s,s:i,s:s,s:s,s:s,s:f,s:f,s:s,s:s,s:s}}", "results", b->results, "machine", "cpu", b->machine.cpu,
+                            "threads", b->info.n_thread, "isa", b->info.isa, "executor", b->info.executor, "kv", b->info.kv,
+                            "bandwidth_gbps", b->machine.read_bytes_per_s * 1e-9, "peak_gops", b->machine.flop_per_s * 1e-9, "peak_of",
+                            b->machine.main_format, "compiler", COMPILER, "version", mz_version());
     *json = mz_json_text(doc, JSON_REAL_PRECISION(8));
     json_decref(doc);
     return *json ? MZ_OK : mz_err_set(err, MZ_ENOMEM, "out of memory for the result");
@@ -193,15 +191,12 @@ mz_status mz_bench_run(mz_engine *e, const mz_bench_options *o, char **json, mz_
     bench b = {.e = e, .o = o, .info = mz_engine_get_info(e)};
     *json = NULL;
     MZ_TRY(prepare(&b, err));
-    for (size_t d = 0; d < o->n_depth && o->prefill_tok > 0; d++)
-        MZ_TRY(run_test(&b, true, 1, o->depth[d], o->prefill_tok, err));
+    for (size_t d = 0; d < o->n_depth && o->prefill_tok > 0; d++) MZ_TRY(run_test(&b, true, 1, o->depth[d], o->prefill_tok, err));
     for (size_t d = 0; d < o->n_depth && o->decode_tok > 0; d++)
-        for (size_t i = 0; i < o->n_batch; i++)
-            MZ_TRY(run_test(&b, false, o->batch[i], o->depth[d], o->decode_tok, err));
+        for (size_t i = 0; i < o->n_batch; i++) MZ_TRY(run_test(&b, false, o->batch[i], o->depth[d], o->decode_tok, err));
     MZ_TRY(make_json(&b, json, err));
 out:
-    for (int64_t i = 0; b.session && i < b.n_session; i++)
-        mz_session_close(b.session[i]);
+    for (int64_t i = 0; b.session && i < b.n_session; i++) mz_session_close(b.session[i]);
     mz_free(b.session);
     mz_free(b.ids);
     mz_free(b.speed);

@@ -63,8 +63,7 @@ static mz_status on_tap(void *user, int layer, const char *name, int64_t row0, i
     writer *w = user;
     mz_status st = MZ_OK;
     size_t i = 0;
-    while (i < w->n_tap && (w->tap[i].layer != layer || strcmp(w->tap[i].name, name) != 0))
-        i++;
+    while (i < w->n_tap && (w->tap[i].layer != layer || strcmp(w->tap[i].name, name) != 0)) i++;
     if (i == w->n_tap && row0 == 0) MZ_TRY(open_tap(w, layer, name, width, err));
     if (i == w->n_tap || w->tap[i].width != width) MZ_FAIL(MZ_EINVAL, err, "tap %d.%s changed between strips", layer, name);
     MZ_TRY(mz_npy_write(&w->tap[i].npy, rows, (uint64_t)(n_row * width), err));
@@ -96,12 +95,10 @@ mz_status mz_eval_logits(mz_engine *e, const int32_t *ids, size_t n, const char 
     }
     MZ_TRY(mz_session_create(e, &s, err));
     MZ_TRY(mz_session_score(s, ids, n, logits_path ? on_logits : NULL, &w, taps_dir ? on_tap : NULL, &w, err));
-    for (size_t i = 0; i < w.n_tap; i++)
-        MZ_TRY(mz_npy_commit(&w.tap[i].npy, err));
+    for (size_t i = 0; i < w.n_tap; i++) MZ_TRY(mz_npy_commit(&w.tap[i].npy, err));
     if (logits_path) MZ_TRY(mz_npy_commit(&w.logits, err));
 out:
-    for (size_t i = 0; i < w.n_tap; i++)
-        mz_npy_abort(&w.tap[i].npy);
+    for (size_t i = 0; i < w.n_tap; i++) mz_npy_abort(&w.tap[i].npy);
     if (w.has_logits) mz_npy_abort(&w.logits);
     mz_free(w.tap);
     mz_session_close(s);

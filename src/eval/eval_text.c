@@ -20,7 +20,7 @@
 typedef struct windows { /* the text's ids and how they are cut */
     int32_t *ids;        /* of the whole text, without BOS */
     size_t n_ids;
-    int32_t bos;         /* -1: none is put in front */
+    int32_t bos; /* -1: none is put in front */
     int64_t ctx;
     int64_t n_window, n_pos, n_scored; /* over all windows */
 } windows;
@@ -34,10 +34,10 @@ typedef struct scorer {
     int64_t n_scored, n_same_top;
     double *e_model, *e_ref; /* [n_vocab] */
     /* the reference: either rows in memory or a file */
-    float *ref_rows;          /* [ctx, n_vocab] */
-    float *ref_row;           /* [n_vocab] of the file */
+    float *ref_rows; /* [ctx, n_vocab] */
+    float *ref_row;  /* [n_vocab] of the file */
     const mz_npy_map *file;
-    int64_t file_row0;        /* of this window's first position */
+    int64_t file_row0; /* of this window's first position */
 } scorer;
 
 static mz_status keep_row(void *user, int64_t row0, int64_t n_row, int64_t width, const float *rows, mz_err *err)
@@ -79,8 +79,7 @@ static mz_status score_rows(void *user, int64_t row0, int64_t n_row, int64_t wid
 {
     scorer *s = user;
     mz_status st = MZ_OK;
-    for (int64_t i = 0; i < n_row && row0 + i + 1 < s->len; i++)
-        MZ_TRY(score_row(s, row0 + i, rows + i * width, err));
+    for (int64_t i = 0; i < n_row && row0 + i + 1 < s->len; i++) MZ_TRY(score_row(s, row0 + i, rows + i * width, err));
 out:
     return st;
 }
@@ -139,11 +138,11 @@ static json_t *real_or_null(double x)
 static json_t *kl_json(double *kl, size_t n)
 {
     double sum = 0;
-    for (size_t i = 0; i < n; i++)
-        sum += kl[i];
+    for (size_t i = 0; i < n; i++) sum += kl[i];
     qsort(kl, n, sizeof *kl, compare_double);
     return json_pack("{s:o,s:o,s:o,s:o,s:o}", "mean", real_or_null(sum / (double)n), "median", real_or_null(mz_quantile(kl, n, 0.5)), "p99",
-                     real_or_null(mz_quantile(kl, n, 0.99)), "p999", real_or_null(mz_quantile(kl, n, 0.999)), "max", real_or_null(kl[n - 1]));
+                     real_or_null(mz_quantile(kl, n, 0.99)), "p999", real_or_null(mz_quantile(kl, n, 0.999)), "max",
+                     real_or_null(kl[n - 1]));
 }
 
 static mz_status make_json(const windows *w, scorer *s, char **json, mz_err *err)
@@ -174,13 +173,14 @@ static mz_status allocate(scorer *s, const mz_eval_text_options *o, const window
     if (!o->against) goto out;
     if (mz_mul_size((size_t)w->ctx, v, &n_ref)) s->ref_rows = mz_calloc(n_ref, sizeof *s->ref_rows);
     if (!s->ref_rows)
-        MZ_FAIL(MZ_ENOMEM, err, "out of memory for the reference logits of a window of %lld tokens; use a smaller one (-c)", (long long)w->ctx);
+        MZ_FAIL(MZ_ENOMEM, err, "out of memory for the reference logits of a window of %lld tokens; use a smaller one (-c)",
+                (long long)w->ctx);
 out:
     return st;
 }
 
-static mz_status score_windows(mz_session *model, mz_session *ref, const windows *w, scorer *s, bool all_rows, const mz_eval_text_options *o,
-                               mz_err *err)
+static mz_status score_windows(mz_session *model, mz_session *ref, const windows *w, scorer *s, bool all_rows,
+                               const mz_eval_text_options *o, mz_err *err)
 {
     mz_status st = MZ_OK;
     int64_t has_bos = w->bos >= 0, body = w->ctx - has_bos;
@@ -217,12 +217,14 @@ mz_status mz_eval_text(mz_engine *e, const char *text, size_t n, const mz_eval_t
     *json = NULL;
     if (!t) MZ_FAIL(MZ_EINVAL, err, "the model has no tokenizer, so a text cannot be scored");
     if (o->against && o->against_logits) MZ_FAIL(MZ_EINVAL, err, "two references given, expected at most one");
-    if (ctx > info.ctx_tok) MZ_FAIL(MZ_EINVAL, err, "a window of %lld tokens passes the context of %lld", (long long)ctx, (long long)info.ctx_tok);
+    if (ctx > info.ctx_tok)
+        MZ_FAIL(MZ_EINVAL, err, "a window of %lld tokens passes the context of %lld", (long long)ctx, (long long)info.ctx_tok);
     if (o->against) {
         mz_engine_info r = mz_engine_get_info(o->against);
         if (r.n_vocab != info.n_vocab)
             MZ_FAIL(MZ_EINVAL, err, "the reference has a vocabulary of %d tokens, the model of %d", r.n_vocab, info.n_vocab);
-        if (ctx > r.ctx_tok) MZ_FAIL(MZ_EINVAL, err, "a window of %lld tokens passes the reference's context of %lld", (long long)ctx, (long long)r.ctx_tok);
+        if (ctx > r.ctx_tok)
+            MZ_FAIL(MZ_EINVAL, err, "a window of %lld tokens passes the reference's context of %lld", (long long)ctx, (long long)r.ctx_tok);
     }
     MZ_TRY(cut_windows(t, text, n, ctx, &w, err));
     for (size_t i = 0; i < w.n_ids; i++)

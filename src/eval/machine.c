@@ -21,7 +21,7 @@ static double now_s(void)
 
 /* ---- read bandwidth --------------------------------------------------------------------------- */
 
-#define PASSES 7
+#define PASSES      7
 #define LEAST_BYTES ((size_t)256 << 20)
 
 typedef struct read_job {
@@ -41,11 +41,9 @@ static void read_share(void *arg, int i, int n_member)
         return;
     }
     for (size_t k = begin; k < end; k += 8)
-        for (int u = 0; u < 8; u++)
-            s[u] += p[k + (size_t)u];
+        for (int u = 0; u < 8; u++) s[u] += p[k + (size_t)u];
     uint64_t sum = 0;
-    for (int u = 0; u < 8; u++)
-        sum += s[u];
+    for (int u = 0; u < 8; u++) sum += s[u];
     atomic_fetch_add(&j->sum, sum);
 }
 
@@ -73,18 +71,18 @@ static mz_status measure_bandwidth(mz_team *team, double *bytes_per_s, mz_err *e
 
 /* ---- arithmetic ------------------------------------------------------------------------------- */
 
-#define PEAK_ROWS     32                   /* activation rows: enough to reuse a weight from registers and the first cache */
-#define SLICE_BYTES   ((size_t)96 << 10)  /* of weights a thread works on */
-#define PEAK_TRIES    5
-#define PEAK_S        0.01                 /* least time of one try */
+#define PEAK_ROWS   32                 /* activation rows: enough to reuse a weight from registers and the first cache */
+#define SLICE_BYTES ((size_t)96 << 10) /* of weights a thread works on */
+#define PEAK_TRIES  5
+#define PEAK_S      0.01 /* least time of one try */
 
 typedef struct peak_job {
     const mz_kern *kern;
     const mz_weight *w;
     const uint8_t *x; /* PEAK_ROWS rows, read by all */
     size_t x_bytes;
-    float *y;         /* [n_member, PEAK_ROWS, n_slice] */
-    int64_t n_slice;  /* output rows a member computes again and again */
+    float *y;        /* [n_member, PEAK_ROWS, n_slice] */
+    int64_t n_slice; /* output rows a member computes again and again */
     int n_repeat;
 } peak_job;
 
@@ -131,8 +129,7 @@ static mz_status make_rows(const mz_kern *k, const mz_weight *w, uint8_t **x, si
     *x = mz_calloc_aligned(*x_bytes * PEAK_ROWS);
     if (!row || !*x) MZ_FAIL(MZ_ENOMEM, err, "out of memory while measuring the processor");
     for (int t = 0; t < PEAK_ROWS; t++) {
-        for (int64_t i = 0; i < w->n_in; i++)
-            row[i] = (float)(2 * mz_rng_uniform(11, (uint64_t)(t * w->n_in + i)) - 1);
+        for (int64_t i = 0; i < w->n_in; i++) row[i] = (float)(2 * mz_rng_uniform(11, (uint64_t)(t * w->n_in + i)) - 1);
         if (low_bit)
             k->quantise_row(row, w->n_in, *x + (size_t)t * *x_bytes);
         else

@@ -16,9 +16,9 @@
 
 typedef struct mz_machine {
     double read_bytes_per_s;
-    double flop_per_s;      /* 2 operations a weight and row, joined over the model's formats; 0: nothing is multiplied */
-    char main_format[32];   /* on which most operations are spent */
-    char cpu[96];           /* model name, "unknown" when the system does not tell */
+    double flop_per_s;    /* 2 operations a weight and row, joined over the model's formats; 0: nothing is multiplied */
+    char main_format[32]; /* on which most operations are spent */
+    char cpu[96];         /* model name, "unknown" when the system does not tell */
 } mz_machine;
 
 mz_status mz_machine_measure(const mz_engine *e, mz_machine *out, mz_err *err) MZ_MUST_USE;

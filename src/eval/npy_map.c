@@ -16,8 +16,7 @@ typedef struct cursor {
 
 static void skip_space(cursor *c)
 {
-    while (c->s < c->end && (*c->s == ' ' || *c->s == '\n' || *c->s == '\t' || *c->s == '\r'))
-        c->s++;
+    while (c->s < c->end && (*c->s == ' ' || *c->s == '\n' || *c->s == '\t' || *c->s == '\r')) c->s++;
 }
 
 static bool take(cursor *c, char want)
@@ -90,7 +89,8 @@ static mz_status parse_header(cursor c, int64_t shape[2], mz_err *err)
         if (!take_string(&c, &key, &n_key) || !take(&c, ':')) MZ_FAIL(MZ_EFORMAT, err, "the NPY header is malformed: a key was expected");
         if (n_key == 5 && memcmp(key, "descr", 5) == 0 && !has_descr) {
             has_descr = true;
-            if (!take_string(&c, &value, &n_value)) MZ_FAIL(MZ_ESUPPORT, err, "the NPY file holds structured values, expected float32 ('<f4')");
+            if (!take_string(&c, &value, &n_value))
+                MZ_FAIL(MZ_ESUPPORT, err, "the NPY file holds structured values, expected float32 ('<f4')");
             if (n_value != 3 || memcmp(value, "<f4", 3) != 0)
                 MZ_FAIL(MZ_ESUPPORT, err, "the NPY file holds '%.*s' values, expected little-endian float32 ('<f4')",
                         n_value < 20 ? (int)n_value : 20, value);
@@ -100,7 +100,8 @@ static mz_status parse_header(cursor c, int64_t shape[2], mz_err *err)
             if (!take_word(&c, "False")) MZ_FAIL(MZ_EFORMAT, err, "the NPY header is malformed: fortran_order is neither True nor False");
         } else if (n_key == 5 && memcmp(key, "shape", 5) == 0 && !has_shape) {
             has_shape = true;
-            if (!take_shape(&c, shape, &n_dim)) MZ_FAIL(MZ_EFORMAT, err, "the NPY header is malformed: the shape is not a tuple of whole numbers");
+            if (!take_shape(&c, shape, &n_dim))
+                MZ_FAIL(MZ_EFORMAT, err, "the NPY header is malformed: the shape is not a tuple of whole numbers");
         } else {
             MZ_FAIL(MZ_EFORMAT, err, "the NPY header has an unexpected or repeated key '%.*s'", n_key < 40 ? (int)n_key : 40, key);
         }
@@ -130,13 +131,14 @@ mz_status mz_npy_map_parse(const uint8_t *bytes, size_t n, mz_npy_map *out, mz_e
         if (n < 12) MZ_FAIL(MZ_EFORMAT, err, "the NPY file is truncated in its header");
         n_header |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
     }
-    if (n_header > n - at) MZ_FAIL(MZ_EFORMAT, err, "the NPY file is truncated in its header: %zu bytes stated, %zu left", n_header, n - at);
+    if (n_header > n - at)
+        MZ_FAIL(MZ_EFORMAT, err, "the NPY file is truncated in its header: %zu bytes stated, %zu left", n_header, n - at);
     const char *header = (const char *)bytes + at;
     MZ_TRY(parse_header((cursor){header, header + n_header}, shape, err));
     at += n_header;
     if (!mz_mul_size((size_t)shape[0], (size_t)shape[1], &n_elem) || !mz_mul_size(n_elem, 4, &n_bytes) || n_bytes != n - at)
-        MZ_FAIL(MZ_EFORMAT, err, "the NPY file states %lld x %lld values but has %zu bytes of data", (long long)shape[0], (long long)shape[1],
-                n - at);
+        MZ_FAIL(MZ_EFORMAT, err, "the NPY file states %lld x %lld values but has %zu bytes of data", (long long)shape[0],
+                (long long)shape[1], n - at);
     out->data = bytes + at;
     out->n_row = shape[0];
     out->n_col = shape[1];

@@ -59,8 +59,7 @@ out:
 void mz_answer_free(mz_answer *a)
 {
     if (!a) return;
-    for (size_t i = 0; i < a->n_stop; i++)
-        mz_free(a->stop[i]);
+    for (size_t i = 0; i < a->n_stop; i++) mz_free(a->stop[i]);
     mz_free(a->stop);
     mz_free(a->stop_ids);
     mz_buf_free(&a->ids);

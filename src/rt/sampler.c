@@ -22,12 +22,12 @@ struct mz_sampler {
     mz_sample_options o; /* o.bias points at our copy */
     mz_logit_bias *bias;
     int32_t n_vocab;
-    float *logit;         /* [n_vocab] after bias and penalties */
-    float *weight;        /* [n_vocab] of cand[i], or of token i when nothing is sorted */
-    int32_t *cand;        /* [n_vocab] heap, then the chosen ones */
+    float *logit;          /* [n_vocab] after bias and penalties */
+    float *weight;         /* [n_vocab] of cand[i], or of token i when nothing is sorted */
+    int32_t *cand;         /* [n_vocab] heap, then the chosen ones */
     uint32_t *n_in_window; /* [n_vocab] occurrences that repetition sees */
     uint32_t *n_generated; /* [n_vocab] */
-    int32_t *window;      /* [repeat_last_n] ring; NULL when all tokens count */
+    int32_t *window;       /* [repeat_last_n] ring; NULL when all tokens count */
     size_t window_len, window_at;
 };
 
@@ -126,8 +126,7 @@ mz_status mz_sampler_prime(mz_sampler *s, const int32_t *ids, size_t n, mz_err *
     for (size_t i = 0; i < n; i++)
         if (ids[i] < 0 || ids[i] >= s->n_vocab)
             MZ_FAIL(MZ_EINVAL, err, "token %zu is %d, the vocabulary has 0 to %d", i, ids[i], s->n_vocab - 1);
-    for (size_t i = 0; i < n; i++)
-        remember(s, ids[i]);
+    for (size_t i = 0; i < n; i++) remember(s, ids[i]);
 out:
     return st;
 }
@@ -136,8 +135,7 @@ static void apply_penalties(mz_sampler *s, const float *logits)
 {
     float *x = s->logit;
     memcpy(x, logits, (size_t)s->n_vocab * sizeof *x);
-    for (size_t i = 0; i < s->o.n_bias; i++)
-        x[s->bias[i].id] += s->bias[i].value;
+    for (size_t i = 0; i < s->o.n_bias; i++) x[s->bias[i].id] += s->bias[i].value;
     float r = s->o.repeat_penalty, p = s->o.presence_penalty, f = s->o.frequency_penalty;
     if (r != 1)
         for (int32_t i = 0; i < s->n_vocab; i++)
@@ -179,16 +177,14 @@ static size_t take_top_k(mz_sampler *s, size_t k)
         if (n < k) {
             heap[n++] = id;
             if (n == k)
-                for (size_t i = n / 2; i-- > 0;)
-                    sift_down(x, heap, n, i, true);
+                for (size_t i = n / 2; i-- > 0;) sift_down(x, heap, n, i, true);
         } else if (before(x, id, heap[0])) {
             heap[0] = id;
             sift_down(x, heap, n, 0, true);
         }
     }
     if (n < k)
-        for (size_t i = n / 2; i-- > 0;)
-            sift_down(x, heap, n, i, true);
+        for (size_t i = n / 2; i-- > 0;) sift_down(x, heap, n, i, true);
     for (size_t m = n; m > 1; m--) { /* the root comes last: swap it to the end */
         int32_t id = heap[0];
         heap[0] = heap[m - 1];
@@ -241,8 +237,7 @@ static int32_t pick_sorted(mz_sampler *s, size_t k, uint64_t i_out)
         s->weight[i] = weight_of(s, s->logit[s->cand[i]], highest);
         sum += (double)s->weight[i];
     }
-    if (s->o.top_p < 1)
-        do
+    if (s->o.top_p < 1) do
             reached += (double)s->weight[kept++];
         while (kept < n && reached < (double)s->o.top_p * sum);
     else
@@ -263,8 +258,7 @@ static int32_t pick_top_p(mz_sampler *s, float highest, uint64_t i_out)
             heap[n++] = id;
             sum += (double)weight_of(s, x[id], highest);
         }
-    for (size_t i = n / 2; i-- > 0;)
-        sift_down(x, heap, n, i, false);
+    for (size_t i = n / 2; i-- > 0;) sift_down(x, heap, n, i, false);
     size_t left = n;
     do { /* the kept tokens gather at the end of the array, the best one last */
         int32_t id = heap[0];
@@ -279,8 +273,7 @@ static int32_t pick_top_p(mz_sampler *s, float highest, uint64_t i_out)
 
 static int32_t pick_all(mz_sampler *s, float highest, uint64_t i_out)
 {
-    for (int32_t id = 0; id < s->n_vocab; id++)
-        s->weight[id] = isfinite(s->logit[id]) ? weight_of(s, s->logit[id], highest) : 0;
+    for (int32_t id = 0; id < s->n_vocab; id++) s->weight[id] = isfinite(s->logit[id]) ? weight_of(s, s->logit[id], highest) : 0;
     return (int32_t)draw(s, (size_t)s->n_vocab, i_out);
 }
 
@@ -290,7 +283,8 @@ mz_status mz_sampler_pick(mz_sampler *s, const float *logits, uint64_t i_out, in
     if (!logits) MZ_FAIL(MZ_EINVAL, err, "there are no logits to pick from; hold at least one token first");
     apply_penalties(s, logits);
     int32_t first = first_token(s), picked;
-    if (first < 0) MZ_FAIL(MZ_ERANGE, err, "none of the %d logits is finite after bias and penalties, so no token can be picked", s->n_vocab);
+    if (first < 0)
+        MZ_FAIL(MZ_ERANGE, err, "none of the %d logits is finite after bias and penalties, so no token can be picked", s->n_vocab);
     float highest = s->logit[first];
     if (s->o.temp == 0)
         picked = first;
@@ -323,14 +317,12 @@ void mz_logprobs(const float *logits, int32_t n_vocab, int32_t id, double *logpr
     int32_t n_top = 0;
     for (int32_t i = 0; i < n_vocab; i++)
         if (logits[i] > highest) highest = logits[i];
-    for (int32_t i = 0; i < n_vocab; i++)
-        sum += mz_exp((double)logits[i] - (double)highest);
+    for (int32_t i = 0; i < n_vocab; i++) sum += mz_exp((double)logits[i] - (double)highest);
     double log_sum = (double)highest + mz_log(sum);
     *logprob = id >= 0 && id < n_vocab ? (double)logits[id] - log_sum : (double)NAN;
     for (int32_t i = 0; i < n_vocab; i++) { /* insertion keeps the k best sorted; k is small */
         int32_t at = n_top < k ? n_top : k;
-        while (at > 0 && logit_before(logits[i], i, logits[top_ids[at - 1]], top_ids[at - 1]))
-            at--;
+        while (at > 0 && logit_before(logits[i], i, logits[top_ids[at - 1]], top_ids[at - 1])) at--;
         if (at >= k) continue;
         if (n_top < k) n_top++;
         memmove(top_ids + at + 1, top_ids + at, (size_t)(n_top - 1 - at) * sizeof *top_ids);

@@ -320,9 +320,9 @@ static void test_random(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),      cmocka_unit_test(test_characters), cmocka_unit_test(test_stop_string),
-        cmocka_unit_test(test_stop_overlaps), cmocka_unit_test(test_length),  cmocka_unit_test(test_stop_ids),
-        cmocka_unit_test(test_refused),    cmocka_unit_test(test_flush),      cmocka_unit_test(test_random),
+        cmocka_unit_test(test_plain),         cmocka_unit_test(test_characters), cmocka_unit_test(test_stop_string),
+        cmocka_unit_test(test_stop_overlaps), cmocka_unit_test(test_length),     cmocka_unit_test(test_stop_ids),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_flush),      cmocka_unit_test(test_random),
     };
     return cmocka_run_group_tests_name("answer", tests, NULL, NULL);
 }
