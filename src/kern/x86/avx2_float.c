@@ -6,11 +6,11 @@
  * halves of its groups of 16 columns first and then the high ones: 12 sums in registers for 7 loads. Both operands must
  * come from the first-level cache: 4 strips of 3 rows are widened and packed for COLS columns (12 KiB), and each tile of
  * tokens meets all of them while its own columns (4 KiB) are near; sums wait in memory between pieces of columns.
- * One token takes 4 rows in one pass. */
+ * Packing pays from about FEW tokens on. Fewer take 3 rows × 2 tokens, one takes 4 rows, in one pass over the rows. */
 #include "avx2_math.h"
 #include "avx2_sets.h"
 
-enum { ROWS = 3, TOKENS = 4, COLS = 256, STRIPS = 4, ROWS_ONE = 4, MAX_TILES = 16 };
+enum { ROWS = 3, TOKENS = 4, COLS = 256, STRIPS = 4, ROWS_ONE = 4, FEW = 12, MAX_TILES = 16 };
 
 MZ_INLINE __m256 widen(const mz_dtype type, const uint8_t *p)
 {
@@ -31,36 +31,47 @@ MZ_INLINE void widen16(const mz_dtype type, const size_t size, const uint8_t *ro
     out[1] = widen(type, p + 8 * size);
 }
 
-/* ---- one token ---- */
+/* ---- few tokens ---- */
 
-MZ_INLINE void rows_one(const mz_dtype type, const size_t size, const int nr, const uint8_t *w, size_t w_stride, const float *x, int64_t n_in,
-                        float *y)
+/* nr rows × nt tokens, nr * nt <= 6. */
+MZ_INLINE void few(const mz_dtype type, const size_t size, const int nr, const int nt, const uint8_t *w, size_t w_stride, const float *x,
+                   size_t ldx, int64_t n_in, float *y, int64_t ldy)
 {
-    __m256 lo[ROWS_ONE], hi[ROWS_ONE];
+    __m256 lo[ROWS_ONE][2], hi[ROWS_ONE][2];
     MZ_UNROLL
-    for (int r = 0; r < nr; r++) lo[r] = hi[r] = _mm256_setzero_ps();
+    for (int i = 0; i < nr * nt; i++) lo[i / nt][i % nt] = hi[i / nt][i % nt] = _mm256_setzero_ps();
     int64_t c = 0;
     for (; c + 16 <= n_in; c += 16) {
-        const __m256 x0 = _mm256_loadu_ps(x + c), x1 = _mm256_loadu_ps(x + c + 8);
+        __m256 x0[2], x1[2];
+        MZ_UNROLL
+        for (int t = 0; t < nt; t++) {
+            x0[t] = _mm256_loadu_ps(x + (size_t)t * ldx + c);
+            x1[t] = _mm256_loadu_ps(x + (size_t)t * ldx + c + 8);
+        }
         MZ_UNROLL
         for (int r = 0; r < nr; r++) {
             const uint8_t *p = w + (size_t)r * w_stride + (size_t)c * size;
-            lo[r] = _mm256_fmadd_ps(widen(type, p), x0, lo[r]);
-            hi[r] = _mm256_fmadd_ps(widen(type, p + 8 * size), x1, hi[r]);
+            const __m256 w0 = widen(type, p), w1 = widen(type, p + 8 * size);
+            MZ_UNROLL
+            for (int t = 0; t < nt; t++) {
+                lo[r][t] = _mm256_fmadd_ps(w0, x0[t], lo[r][t]);
+                hi[r][t] = _mm256_fmadd_ps(w1, x1[t], hi[r][t]);
+            }
         }
     }
     if (c < n_in) {
-        const __m256 x0 = v_load_n(x + c, n_in - c), x1 = n_in - c > 8 ? v_load_n(x + c + 8, n_in - c - 8) : _mm256_setzero_ps();
         MZ_UNROLL
-        for (int r = 0; r < nr; r++) {
+        for (int i = 0; i < nr * nt; i++) {
+            const int r = i / nt, t = i % nt;
+            const float *p = x + (size_t)t * ldx + c;
             __m256 v[2];
             widen16(type, size, w + (size_t)r * w_stride, c, n_in, v);
-            lo[r] = _mm256_fmadd_ps(v[0], x0, lo[r]);
-            hi[r] = _mm256_fmadd_ps(v[1], x1, hi[r]);
+            lo[r][t] = _mm256_fmadd_ps(v[0], v_load_n(p, n_in - c), lo[r][t]);
+            hi[r][t] = _mm256_fmadd_ps(v[1], n_in - c > 8 ? v_load_n(p + 8, n_in - c - 8) : _mm256_setzero_ps(), hi[r][t]);
         }
     }
     MZ_UNROLL
-    for (int r = 0; r < nr; r++) y[r] = v_tree16(lo[r], hi[r]);
+    for (int i = 0; i < nr * nt; i++) y[i % nt * ldy + i / nt] = v_tree16(lo[i / nt][i % nt], hi[i / nt][i % nt]);
 }
 
 /* ---- many tokens ---- */
@@ -74,11 +85,14 @@ typedef struct sums {
     __m256 v[2][ROWS][TOKENS];
 } sums;
 
-/* Columns c.. (n of them, at most COLS) of nr rows; rows that do not exist read as zero. */
-MZ_INLINE void pack(const mz_dtype type, const size_t size, const uint8_t *w, size_t w_stride, int64_t nr, int64_t c, int64_t n, strip *s)
+/* Columns c.. (n of them, at most COLS) of nr rows; rows that do not exist read as zero. The pieces are too short for the
+ * processor to foresee the next one, which lies `ahead` bytes on in each row. */
+MZ_INLINE void pack(const mz_dtype type, const size_t size, const uint8_t *w, size_t w_stride, int64_t nr, int64_t c, int64_t n, size_t ahead,
+                    strip *s)
 {
     for (int64_t g = 0; g < n; g += 16) {
         for (int r = 0; r < ROWS; r++) {
+            _mm_prefetch((const char *)(w + (size_t)r * w_stride + (size_t)(c + g) * size + ahead), _MM_HINT_T1);
             __m256 v[2] = {_mm256_setzero_ps(), _mm256_setzero_ps()};
             if (r < nr) widen16(type, size, w + (size_t)r * w_stride, c + g, c + n, v);
             s->w[0][g / 16][r] = v[0];
@@ -160,16 +174,30 @@ MZ_INLINE void matmul(const mz_dtype type, const size_t size, const mz_weight *w
                       int64_t ldy, int64_t out0, int64_t out1)
 {
     const uint8_t *rows = w->data + (size_t)out0 * w->row_bytes;
-    if (n_tok == 1) {
+    const size_t ldx = x_bytes / sizeof(float), wb = w->row_bytes;
+    if (n_tok < FEW) {
         int64_t r = out0;
-        for (; r + ROWS_ONE <= out1; r += ROWS_ONE, rows += ROWS_ONE * w->row_bytes)
-            rows_one(type, size, ROWS_ONE, rows, w->row_bytes, x, w->n_in, y + r);
-        for (; r < out1; r++, rows += w->row_bytes) rows_one(type, size, 1, rows, w->row_bytes, x, w->n_in, y + r);
+        if (n_tok == 1)
+            for (; r + ROWS_ONE <= out1; r += ROWS_ONE, rows += ROWS_ONE * wb) few(type, size, ROWS_ONE, 1, rows, wb, x, ldx, w->n_in, y + r, ldy);
+        for (int64_t nr; r < out1; r += nr, rows += (size_t)nr * wb) {
+            nr = out1 - r < ROWS ? 1 : ROWS;
+            const float *xt = x;
+            for (int64_t t = 0; t < n_tok; t += 2, xt += 2 * ldx) {
+                float *yt = y + t * ldy + r;
+                if (nr == ROWS && n_tok - t > 1)
+                    few(type, size, ROWS, 2, rows, wb, xt, ldx, w->n_in, yt, ldy);
+                else if (nr == ROWS)
+                    few(type, size, ROWS, 1, rows, wb, xt, ldx, w->n_in, yt, ldy);
+                else if (n_tok - t > 1)
+                    few(type, size, 1, 2, rows, wb, xt, ldx, w->n_in, yt, ldy);
+                else
+                    few(type, size, 1, 1, rows, wb, xt, ldx, w->n_in, yt, ldy);
+            }
+        }
         return;
     }
     strip s[STRIPS];
     sums acc[MAX_TILES][STRIPS];
-    const size_t ldx = x_bytes / sizeof(float);
     const int64_t chunk = chunk_tok(x_bytes);
     for (int64_t t0 = 0; t0 < n_tok; t0 += chunk) {
         const int64_t nt = min_i64(chunk, n_tok - t0);
@@ -179,8 +207,10 @@ MZ_INLINE void matmul(const mz_dtype type, const size_t size, const mz_weight *w
             memset(acc, 0, (size_t)((nt + TOKENS - 1) / TOKENS) * sizeof *acc);
             for (int64_t c = 0; c < w->n_in; c += COLS) {
                 const int64_t n = min_i64(COLS, w->n_in - c);
+                const size_t ahead = c + n < w->n_in ? COLS * size : ROWS * STRIPS * w->row_bytes - (size_t)c * size;
                 for (int64_t i = 0; i < n_strip; i++)
-                    pack(type, size, rows + (size_t)(r - out0 + i * ROWS) * w->row_bytes, w->row_bytes, nr - i * ROWS, c, n, &s[i]);
+                    pack(type, size, rows + (size_t)(r - out0 + i * ROWS) * w->row_bytes, w->row_bytes, nr - i * ROWS, c, n, ahead,
+                         &s[i]);
                 tiles(s, n_strip, xt + c, ldx, nt, n, acc);
             }
             for (int64_t t = 0; t < nt; t++) {

@@ -12,7 +12,7 @@ static void low_bit(mz_kern *k, mz_dtype type, mz_matmul_fn *fn)
 
 static void plain(mz_kern *k, mz_dtype type, mz_matmul_fn *fn)
 {
-    k->matmul[type][MZ_LAYOUT_ROWS] = (mz_matmul_kernel){fn, "avx2 rows 4x1", "avx2 rows 3x4"};
+    k->matmul[type][MZ_LAYOUT_ROWS] = (mz_matmul_kernel){fn, "avx2 rows 4x1", "avx2 rows 3x2 and 3x4"};
 }
 
 void mz_kern_init_avx2(mz_kern *k)

@@ -7,14 +7,14 @@
 
 #include "avx2_math.h"
 
-/* E4M3 is a half with 3 bits less of mantissa and a bias 8 smaller, subnormals included. */
+/* E4M3 is a half with 3 bits less of mantissa and a bias 8 smaller, subnormals included. Sign extension leaves a copy of
+ * the sign in the top exponent bit, which the mask takes away. All ones is a NaN in both. */
 MZ_INLINE __m256 v_e4m3x8(const void *p)
 {
-    const __m128i b = _mm_cvtepu8_epi16(v_load8(p));
-    const __m128i low = _mm_set1_epi16(0x7f), mag = _mm_and_si128(b, low);
-    const __m128i sign = _mm_slli_epi16(_mm_andnot_si128(low, b), 8);
-    const __m128i nan = _mm_and_si128(_mm_cmpeq_epi16(mag, low), _mm_set1_epi16(0x7e00));
-    const __m128i half = _mm_or_si128(_mm_or_si128(_mm_slli_epi16(mag, 7), sign), nan);
+    const __m128i low = _mm_set1_epi16(0x3f80);
+    const __m128i b = _mm_slli_epi16(_mm_cvtepi8_epi16(v_load8(p)), 7);
+    const __m128i nan = _mm_cmpeq_epi16(_mm_and_si128(b, low), low);
+    const __m128i half = _mm_or_si128(_mm_and_si128(b, _mm_set1_epi16((int16_t)0xbf80)), nan);
     return _mm256_mul_ps(_mm256_cvtph_ps(half), v_set(256.0f));
 }
 
