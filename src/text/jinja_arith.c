@@ -47,15 +47,9 @@ static bool int_op(mz_jst *st, int op, int64_t a, int64_t b, mz_jv *out)
     int64_t r;
     bool over;
     switch (op) {
-    case MZ_JT_ADD:
-        over = __builtin_add_overflow(a, b, &r);
-        break;
-    case MZ_JT_SUB:
-        over = __builtin_sub_overflow(a, b, &r);
-        break;
-    case MZ_JT_MUL:
-        over = __builtin_mul_overflow(a, b, &r);
-        break;
+    case MZ_JT_ADD: over = __builtin_add_overflow(a, b, &r); break;
+    case MZ_JT_SUB: over = __builtin_sub_overflow(a, b, &r); break;
+    case MZ_JT_MUL: over = __builtin_mul_overflow(a, b, &r); break;
     case MZ_JT_DIV:
         if (b == 0) return mz_j_fail(st, MZ_EINVAL, "division by zero");
         *out = mz_j_float((double)a / (double)b);
@@ -72,8 +66,7 @@ static bool int_op(mz_jst *st, int op, int64_t a, int64_t b, mz_jv *out)
         r = op == MZ_JT_MOD ? a % b : a / b;
         if (a % b != 0 && (a < 0) != (b < 0)) r += op == MZ_JT_MOD ? b : -1;
         break;
-    default:
-        return int_pow(st, a, b, out);
+    default: return int_pow(st, a, b, out);
     }
     if (over) return no_fit(st);
     *out = mz_j_int(r);
@@ -84,15 +77,9 @@ static bool float_op(mz_jst *st, int op, double a, double b, mz_jv *out)
 {
     double r, m;
     switch (op) {
-    case MZ_JT_ADD:
-        r = a + b;
-        break;
-    case MZ_JT_SUB:
-        r = a - b;
-        break;
-    case MZ_JT_MUL:
-        r = a * b;
-        break;
+    case MZ_JT_ADD: r = a + b; break;
+    case MZ_JT_SUB: r = a - b; break;
+    case MZ_JT_MUL: r = a * b; break;
     case MZ_JT_DIV:
         if (b == 0) return mz_j_fail(st, MZ_EINVAL, "float division by zero");
         r = a / b;
@@ -133,15 +120,17 @@ static bool repeat(mz_jst *st, mz_jv seq, int64_t times, mz_jv *out)
 {
     size_t n = times > 0 ? (size_t)times : 0, total;
     if (seq.type == MZ_J_STR) {
-        mz_buf b = {0};
         if (!mz_mul_size(seq.s->n, n, &total) || total > st->out_limit)
             return mz_j_fail(st, MZ_ELIMIT, "a repeated string would pass the limit of %zu bytes", st->out_limit);
-        for (size_t i = 0; i < (seq.s->n ? n : 0); i++)
-            if (!mz_j_charge(st, i % 16 == 0) || !mz_j_buf_str(st, &b, seq.s)) {
-                mz_buf_free(&b);
-                return false;
-            }
-        if (!mz_j_str_take(st, &b, out)) return false;
+        char *p = mz_j_alloc(st, total + 1, 1);
+        if (!p) return false;
+        if (total) memcpy(p, seq.s->p, seq.s->n);
+        for (size_t done = seq.s->n; done < total;) { /* each copy doubles what is there */
+            size_t k = done < total - done ? done : total - done;
+            memcpy(p + done, p, k);
+            done += k;
+        }
+        if (!mz_j_str_borrow(st, p, total, out)) return false;
         out->sub = seq.sub;
         return true;
     }
@@ -195,7 +184,8 @@ bool mz_j_binary(mz_jst *st, int op, mz_jv a, mz_jv b, mz_jv *out)
 bool mz_j_unary(mz_jst *st, int op, mz_jv a, mz_jv *out)
 {
     if (a.type == MZ_J_UNDEF) return mz_j_undef_fail(st, a);
-    if (!mz_j_is_num(a)) return mz_j_fail(st, MZ_EINVAL, "bad operand type for unary %s: '%s'", op == MZ_JT_SUB ? "-" : "+", mz_j_type_name(a));
+    if (!mz_j_is_num(a))
+        return mz_j_fail(st, MZ_EINVAL, "bad operand type for unary %s: '%s'", op == MZ_JT_SUB ? "-" : "+", mz_j_type_name(a));
     if (a.type == MZ_J_FLOAT) {
         *out = mz_j_float(op == MZ_JT_SUB ? -a.f : a.f);
         return true;

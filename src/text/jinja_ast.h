@@ -8,6 +8,9 @@
 
 #include "text/jinja_value.h"
 
+/* Nesting and chaining in one expression. */
+enum { MZ_J_PARSE_DEPTH = 100 };
+
 /* Brackets inside one tag. The parser and the evaluator have their own depth limits. */
 enum { MZ_J_NEST = 128 };
 
@@ -48,7 +51,7 @@ typedef enum mz_jtok {
     MZ_JT_PIPE,
     MZ_JT_COMMA,
     MZ_JT_SEMICOLON,
-    MZ_JT_IN,   /* only as an operator of a comparison */
+    MZ_JT_IN, /* only as an operator of a comparison */
     MZ_JT_NOTIN
 } mz_jtok;
 
@@ -86,19 +89,19 @@ typedef enum mz_jkind {
     MZ_JN_COND,    /* a test, b, c or NULL */
     MZ_JN_NSREF,   /* target only: atom, str (attribute), a: NAME */
     /* statements */
-    MZ_JN_DATA,       /* str */
-    MZ_JN_PRINT,      /* a */
-    MZ_JN_FOR,        /* a target, b iterable, c condition or NULL, body, orelse, flag: recursive */
-    MZ_JN_IF,         /* list: IF_ARM …, orelse */
-    MZ_JN_IF_ARM,     /* a test, body */
-    MZ_JN_SET,        /* a target, b value */
-    MZ_JN_SET_BLOCK,  /* a target, b filter or NULL, body */
-    MZ_JN_MACRO,      /* atom, str, list: parameters (PARAM), body, uses */
-    MZ_JN_PARAM,      /* atom, str, a default or NULL */
-    MZ_JN_CALL_BLOCK, /* a CALL, list: parameters, body, uses */
+    MZ_JN_DATA,         /* str */
+    MZ_JN_PRINT,        /* a */
+    MZ_JN_FOR,          /* a target, b iterable, c condition or NULL, body, orelse, flag: recursive */
+    MZ_JN_IF,           /* list: IF_ARM …, orelse */
+    MZ_JN_IF_ARM,       /* a test, body */
+    MZ_JN_SET,          /* a target, b value */
+    MZ_JN_SET_BLOCK,    /* a target, b filter or NULL, body */
+    MZ_JN_MACRO,        /* atom, str, list: parameters (PARAM), body, uses */
+    MZ_JN_PARAM,        /* atom, str, a default or NULL */
+    MZ_JN_CALL_BLOCK,   /* a CALL, list: parameters, body, uses */
     MZ_JN_FILTER_BLOCK, /* a filter, body */
-    MZ_JN_WITH,       /* list: target, value, target, value …; body */
-    MZ_JN_GENERATION, /* body */
+    MZ_JN_WITH,         /* list: target, value, target, value …; body */
+    MZ_JN_GENERATION,   /* body */
     MZ_JN_BREAK,
     MZ_JN_CONTINUE
 } mz_jkind;
@@ -151,7 +154,7 @@ typedef struct mz_jparse {
     struct mz_jatom {
         const char *p;
         size_t n;
-    } *atom;
+    } * atom;
     uint32_t cap_atom;
     /* An unknown filter or test inside an `if` is an error only when reached, elsewhere at once (as in jinja2):
      * those met so far in the frame being parsed. */
@@ -159,9 +162,9 @@ typedef struct mz_jparse {
         struct mz_junknown *up;
         const char *what;
         const mz_jnode *node;
-    } *unknown;
+    } * unknown;
     struct mz_jmacro_scan *macro; /* innermost macro being parsed */
-    const char *tag; /* innermost open tag, for messages */
+    const char *tag;              /* innermost open tag, for messages */
     size_t n_tag;
 } mz_jparse;
 
@@ -169,16 +172,24 @@ typedef struct mz_jparse {
 void mz_j_where(const mz_template *t, uint32_t pos, unsigned *line, unsigned *col);
 bool mz_j_perr(mz_jparse *p, mz_status code, uint32_t pos, const char *fmt, ...) MZ_PRINTF(4, 5); /* false */
 
-bool mz_j_lex(mz_jparse *p);                           /* jinja_lex.c: src to tok */
-bool mz_j_parse_template(mz_jparse *p);                /* jinja_parse.c */
+bool mz_j_lex(mz_jparse *p);            /* jinja_lex.c: src to tok */
+bool mz_j_parse_template(mz_jparse *p); /* jinja_parse.c */
 
-/* jinja_parse_expr.c, for jinja_parse.c; NULL or false after recording */
+/* --- between the parser's files; NULL or false after recording --- */
 typedef enum { MZ_J_END_NONE, MZ_J_END_IN, MZ_J_END_RECURSIVE } mz_jend;
 mz_jnode *mz_j_node(mz_jparse *p, mz_jkind kind, uint32_t pos);
 mz_jnode *mz_j_parse_expr(mz_jparse *p, bool with_cond);
 mz_jnode *mz_j_parse_tuple(mz_jparse *p, bool with_cond, mz_jend end, bool parens);
 mz_jnode *mz_j_parse_target(mz_jparse *p, mz_jend end, bool with_ns, bool is_param);
 mz_jnode *mz_j_parse_filter(mz_jparse *p, mz_jnode *a, bool start_inline);
+mz_jnode *mz_j_parse_primary(mz_jparse *p);
+mz_jnode *mz_j_parse_postfix(mz_jparse *p, mz_jnode *n);
+mz_jnode *mz_j_parse_filter_expr(mz_jparse *p, mz_jnode *n);
+bool mz_j_set_str(mz_jparse *p, mz_jnode *node, const char *s, size_t n);
+bool mz_j_named_const(const mz_jtoken *tok, mz_jv *out); /* true, False, none … */
+void mz_j_append(mz_jnode *owner, mz_jnode ***tail, mz_jnode *item);
+bool mz_j_unexpected(mz_jparse *p, const char *expected);
+void mz_j_note_load(mz_jparse *p, uint32_t atom);
 bool mz_j_name_str(mz_jparse *p, const mz_jtoken *tok, mz_jnode *node);
 bool mz_j_atom(mz_jparse *p, const char *name, size_t n, uint32_t *out);
 void mz_j_note_store(mz_jparse *p, uint32_t atom);

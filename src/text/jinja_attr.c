@@ -11,13 +11,13 @@
 /* Attributes that every Python object has. All begin with an underscore, so all are unsafe. */
 static bool is_object_attr(const mz_jstr *name)
 {
-    static const char *const names[] = {"__class__",  "__delattr__", "__dir__",     "__doc__",      "__eq__",           "__format__",
-                                        "__ge__",     "__getattribute__", "__getstate__", "__gt__", "__hash__",         "__init__",
-                                        "__init_subclass__", "__le__", "__lt__",    "__ne__",       "__new__",          "__reduce__",
-                                        "__reduce_ex__", "__repr__", "__setattr__", "__sizeof__",   "__str__",          "__subclasshook__",
-                                        "__len__",    "__iter__",    "__contains__", "__getitem__", "__add__",          "__mul__",
-                                        "__module__", "__dict__",    "__call__",    "__self__",     "__name__",         "__globals__",
-                                        "__code__",   "__func__",    "__init__",    "__mod__",      "__bool__",         "__int__"};
+    static const char *const names[] = {
+        "__class__",        "__delattr__",  "__dir__",          "__doc__",    "__eq__",        "__format__",        "__ge__",
+        "__getattribute__", "__getstate__", "__gt__",           "__hash__",   "__init__",      "__init_subclass__", "__le__",
+        "__lt__",           "__ne__",       "__new__",          "__reduce__", "__reduce_ex__", "__repr__",          "__setattr__",
+        "__sizeof__",       "__str__",      "__subclasshook__", "__len__",    "__iter__",      "__contains__",      "__getitem__",
+        "__add__",          "__mul__",      "__module__",       "__dict__",   "__call__",      "__self__",          "__name__",
+        "__globals__",      "__code__",     "__func__",         "__init__",   "__mod__",       "__bool__",          "__int__"};
     if (name->n < 5 || memcmp(name->p, "__", 2) != 0) return false;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strlen(names[i]) == name->n && memcmp(names[i], name->p, name->n) == 0) return true;
@@ -64,8 +64,10 @@ static bool number_attr(mz_jv obj, const mz_jstr *name, mz_jv *out)
 {
     if (name_is(name, "real") || (obj.type != MZ_J_FLOAT && name_is(name, "numerator")))
         *out = obj.type == MZ_J_FLOAT ? obj : mz_j_int(mz_j_as_int(obj));
-    else if (name_is(name, "imag")) *out = obj.type == MZ_J_FLOAT ? mz_j_float(0) : mz_j_int(0);
-    else if (obj.type != MZ_J_FLOAT && name_is(name, "denominator")) *out = mz_j_int(1);
+    else if (name_is(name, "imag"))
+        *out = obj.type == MZ_J_FLOAT ? mz_j_float(0) : mz_j_int(0);
+    else if (obj.type != MZ_J_FLOAT && name_is(name, "denominator"))
+        *out = mz_j_int(1);
     return true;
 }
 
@@ -84,26 +86,29 @@ static bool python_attr(mz_jst *st, mz_jv obj, mz_jv name_v, mz_jv *out)
         *out = (mz_jv){.type = MZ_J_METHOD, .meth = m};
         return true;
     }
-    case MZ_J_ATTR_UNSAFE:
-        return unsafe(st, obj, name, out);
+    case MZ_J_ATTR_UNSAFE: return unsafe(st, obj, name, out);
     case MZ_J_ATTR_UNSUPPORTED:
-        return mz_j_fail(st, MZ_ESUPPORT, "the attribute '%.*s' of '%s' objects is not supported", (int)(name->n < 80 ? name->n : 80), name->p,
-                         mz_j_type_name(obj));
-    case MZ_J_ATTR_NONE:
-        break;
+        return mz_j_fail(st, MZ_ESUPPORT, "the attribute '%.*s' of '%s' objects is not supported", (int)(name->n < 80 ? name->n : 80),
+                         name->p, mz_j_type_name(obj));
+    case MZ_J_ATTR_NONE: break;
     }
     switch (obj.type) {
     case MZ_J_NS:
         if (!mz_j_dict_get(st, obj.d, name_v, true, out)) return false;
         return out->type == MZ_J_MISSING || name->n == 0 || name->p[0] != '_' || unsafe(st, obj, name, out);
     case MZ_J_TUPLE:
-        if (obj.sub && name_is(name, "grouper")) *out = obj.l->v[0];
-        else if (obj.sub && name_is(name, "list")) *out = obj.l->v[1];
+        if (obj.sub && name_is(name, "grouper"))
+            *out = obj.l->v[0];
+        else if (obj.sub && name_is(name, "list"))
+            *out = obj.l->v[1];
         break;
     case MZ_J_RANGE:
-        if (name_is(name, "start")) *out = mz_j_int(obj.r->start);
-        else if (name_is(name, "stop")) *out = mz_j_int(obj.r->stop);
-        else if (name_is(name, "step")) *out = mz_j_int(obj.r->step);
+        if (name_is(name, "start"))
+            *out = mz_j_int(obj.r->start);
+        else if (name_is(name, "stop"))
+            *out = mz_j_int(obj.r->stop);
+        else if (name_is(name, "step"))
+            *out = mz_j_int(obj.r->step);
         break;
     case MZ_J_MACRO:
         if (!macro_attr(st, obj.m, name, out)) return false;
@@ -119,8 +124,7 @@ static bool python_attr(mz_jst *st, mz_jv obj, mz_jv name_v, mz_jv *out)
     case MZ_J_FLOAT:
         if (!number_attr(obj, name, out)) return false;
         break;
-    default:
-        break;
+    default: break;
     }
     if (out->type == MZ_J_MISSING && is_object_attr(name)) return unsafe(st, obj, name, out);
     return true;
@@ -132,17 +136,13 @@ static bool python_item(mz_jst *st, mz_jv obj, mz_jv key, mz_jv *out)
     size_t n;
     *out = (mz_jv){0};
     switch (obj.type) {
-    case MZ_J_UNDEF:
-        return mz_j_undef_fail(st, obj);
-    case MZ_J_DICT:
-        return mz_j_dict_get(st, obj.d, key, false, out);
+    case MZ_J_UNDEF: return mz_j_undef_fail(st, obj);
+    case MZ_J_DICT: return mz_j_dict_get(st, obj.d, key, false, out);
     case MZ_J_STR:
     case MZ_J_LIST:
     case MZ_J_TUPLE:
-    case MZ_J_RANGE:
-        break;
-    default:
-        return true;
+    case MZ_J_RANGE: break;
+    default: return true;
     }
     if (!mz_j_is_int(key)) return true;
     int64_t i = mz_j_as_int(key);
@@ -217,7 +217,7 @@ static bool slice_str(mz_jst *st, mz_jv obj, int64_t lo, int64_t step, size_t n,
                 if (((unsigned char)s->p[i] & 0xC0) != 0x80) at[k++] = (uint32_t)i;
         for (size_t k = 0; ok && k < n; k++, lo += step) {
             size_t i = at ? at[lo] : (size_t)lo;
-            ok = mz_j_charge(st, k % 4 == 0) && mz_j_buf_add(st, &b, s->p + i, mz_utf8_decode(s->p + i, s->n - i, &cp));
+            ok = mz_j_charge(st, 1) && mz_j_buf_add(st, &b, s->p + i, mz_utf8_decode(s->p + i, s->n - i, &cp));
         }
         if (!ok) {
             mz_buf_free(&b);
@@ -235,7 +235,8 @@ bool mz_j_slice(mz_jst *st, mz_jv obj, mz_jv lo_v, mz_jv hi_v, mz_jv step_v, mz_
     int64_t step = 1, lo, hi;
     if (obj.type == MZ_J_UNDEF) return mz_j_undef_fail(st, obj);
     if (obj.type != MZ_J_STR && obj.type != MZ_J_LIST && obj.type != MZ_J_TUPLE && obj.type != MZ_J_RANGE)
-        return mz_j_fail(st, MZ_EINVAL, obj.type == MZ_J_DICT ? "unhashable type: 'slice' (a %s cannot be sliced)" : "'%s' object cannot be sliced",
+        return mz_j_fail(st, MZ_EINVAL,
+                         obj.type == MZ_J_DICT ? "unhashable type: 'slice' (a %s cannot be sliced)" : "'%s' object cannot be sliced",
                          mz_j_type_name(obj));
     if (obj.type == MZ_J_STR) (void)mz_j_str_len(obj.s);
     (void)mz_j_len(obj, &len);
@@ -255,7 +256,8 @@ bool mz_j_slice(mz_jst *st, mz_jv obj, mz_jv lo_v, mz_jv hi_v, mz_jv step_v, mz_
     if (obj.type == MZ_J_RANGE) {
         mz_jrange *r = mz_j_alloc(st, 1, sizeof *r);
         if (!r) return false;
-        *r = (mz_jrange){.start = obj.r->start + lo * obj.r->step, .stop = obj.r->start + hi * obj.r->step, .step = obj.r->step * step, .n = count};
+        *r = (mz_jrange){
+            .start = obj.r->start + lo * obj.r->step, .stop = obj.r->start + hi * obj.r->step, .step = obj.r->step * step, .n = count};
         *out = (mz_jv){.type = MZ_J_RANGE, .r = r};
         return true;
     }

@@ -23,7 +23,8 @@ bool mz_j_bind(mz_jst *st, const char *who, const mz_jargs *a, const char *const
         while (i < n && !(strlen(params[i]) == name->n && memcmp(params[i], name->p, name->n) == 0)) i++;
         int shown = (int)(name->n < 80 ? name->n : 80);
         if (i == n) return mz_j_fail(st, MZ_EINVAL, "%s has no argument named '%.*s'", who, shown, name->p);
-        if (slots[i].type != MZ_J_MISSING) return mz_j_fail(st, MZ_EINVAL, "%s got multiple values for argument '%.*s'", who, shown, name->p);
+        if (slots[i].type != MZ_J_MISSING)
+            return mz_j_fail(st, MZ_EINVAL, "%s got multiple values for argument '%.*s'", who, shown, name->p);
         slots[i] = a->kw[k].val;
     }
     for (size_t i = 0; i < n_required; i++)
@@ -48,7 +49,8 @@ static bool fn_range(mz_jst *st, const mz_jargs *a, mz_jv *out)
         if (!int_arg(st, "range", a->v[i], &v[a->n == 1 ? 1 : i])) return false;
     if (v[2] == 0) return mz_j_fail(st, MZ_EINVAL, "range() arg 3 must not be zero");
     uint64_t n = 0, step = v[2] > 0 ? (uint64_t)v[2] : 0 - (uint64_t)v[2];
-    if (v[2] > 0 ? v[0] < v[1] : v[0] > v[1]) n = ((v[2] > 0 ? (uint64_t)v[1] - (uint64_t)v[0] : (uint64_t)v[0] - (uint64_t)v[1]) - 1) / step + 1;
+    if (v[2] > 0 ? v[0] < v[1] : v[0] > v[1])
+        n = ((v[2] > 0 ? (uint64_t)v[1] - (uint64_t)v[0] : (uint64_t)v[0] - (uint64_t)v[1]) - 1) / step + 1;
     if (n > RANGE_MAX) return mz_j_fail(st, MZ_ELIMIT, "range too big; the sandbox blocks ranges of more than %d items", RANGE_MAX);
     mz_jrange *r = mz_j_alloc(st, 1, sizeof *r);
     if (!r) return false;
@@ -119,7 +121,8 @@ static bool fn_strftime(mz_jst *st, const mz_jargs *a, mz_jv *out)
     if (!mz_j_bind(st, "strftime_now", a, params, 1, &f)) return false;
     if (f.type == MZ_J_UNDEF) return mz_j_undef_fail(st, f);
     if (f.type != MZ_J_STR) return mz_j_fail(st, MZ_EINVAL, "strftime_now: the format must be a str, not %s", mz_j_type_name(f));
-    if (f.s->n >= sizeof fmt) return mz_j_fail(st, MZ_ELIMIT, "strftime_now: the format has %zu bytes; at most %zu are accepted", f.s->n, sizeof fmt - 1);
+    if (f.s->n >= sizeof fmt)
+        return mz_j_fail(st, MZ_ELIMIT, "strftime_now: the format has %zu bytes; at most %zu are accepted", f.s->n, sizeof fmt - 1);
     memcpy(fmt, f.s->p, f.s->n);
     fmt[f.s->n] = '\0';
     if (!localtime_r(&now, &tm)) return mz_j_fail(st, MZ_EINVAL, "strftime_now: the time %lld has no date", (long long)st->now_s);
@@ -148,8 +151,9 @@ bool mz_j_globals(mz_jst *st, mz_jdict *d)
     static const struct {
         const char *name;
         uint8_t id;
-    } fns[] = {{"range", MZ_J_FN_RANGE},   {"dict", MZ_J_FN_DICT},           {"namespace", MZ_J_FN_NAMESPACE},   {"cycler", MZ_J_FN_CYCLER},
-               {"joiner", MZ_J_FN_JOINER}, {"raise_exception", MZ_J_FN_RAISE}, {"strftime_now", MZ_J_FN_STRFTIME}, {"lipsum", MZ_J_FN_LIPSUM}};
+    } fns[] = {{"range", MZ_J_FN_RANGE},           {"dict", MZ_J_FN_DICT},     {"namespace", MZ_J_FN_NAMESPACE},
+               {"cycler", MZ_J_FN_CYCLER},         {"joiner", MZ_J_FN_JOINER}, {"raise_exception", MZ_J_FN_RAISE},
+               {"strftime_now", MZ_J_FN_STRFTIME}, {"lipsum", MZ_J_FN_LIPSUM}};
     for (size_t i = 0; i < sizeof fns / sizeof *fns; i++) {
         mz_jv name;
         if (!mz_j_cstr(st, fns[i].name, &name) || !mz_j_dict_set(st, d, name, (mz_jv){.type = MZ_J_FUNC, .sub = fns[i].id})) return false;
@@ -160,36 +164,24 @@ bool mz_j_globals(mz_jst *st, mz_jdict *d)
 static bool call_function(mz_jst *st, int id, const mz_jargs *a, mz_jv *out)
 {
     switch (id) {
-    case MZ_J_FN_RANGE:
-        return fn_range(st, a, out);
-    case MZ_J_FN_DICT:
-        return fn_dict(st, a, out);
-    case MZ_J_FN_NAMESPACE:
-        return fn_namespace(st, a, out);
-    case MZ_J_FN_CYCLER:
-        return fn_cycler(st, a, MZ_J_CYCLER, out);
-    case MZ_J_FN_JOINER:
-        return fn_cycler(st, a, MZ_J_JOINER, out);
-    case MZ_J_FN_RAISE:
-        return fn_raise(st, a);
-    case MZ_J_FN_STRFTIME:
-        return fn_strftime(st, a, out);
-    default:
-        return mz_j_fail(st, MZ_ESUPPORT, "the function lipsum is not supported");
+    case MZ_J_FN_RANGE: return fn_range(st, a, out);
+    case MZ_J_FN_DICT: return fn_dict(st, a, out);
+    case MZ_J_FN_NAMESPACE: return fn_namespace(st, a, out);
+    case MZ_J_FN_CYCLER: return fn_cycler(st, a, MZ_J_CYCLER, out);
+    case MZ_J_FN_JOINER: return fn_cycler(st, a, MZ_J_JOINER, out);
+    case MZ_J_FN_RAISE: return fn_raise(st, a);
+    case MZ_J_FN_STRFTIME: return fn_strftime(st, a, out);
+    default: return mz_j_fail(st, MZ_ESUPPORT, "the function lipsum is not supported");
     }
 }
 
 bool mz_j_call(mz_jst *st, mz_jv f, const mz_jargs *a, mz_jv *out)
 {
     switch (f.type) {
-    case MZ_J_UNDEF:
-        return mz_j_undef_fail(st, f);
-    case MZ_J_FUNC:
-        return call_function(st, f.sub, a, out);
-    case MZ_J_METHOD:
-        return mz_j_method_call(st, f.meth, a, out);
-    case MZ_J_MACRO:
-        return mz_j_call_macro(st, f.m, a, out);
+    case MZ_J_UNDEF: return mz_j_undef_fail(st, f);
+    case MZ_J_FUNC: return call_function(st, f.sub, a, out);
+    case MZ_J_METHOD: return mz_j_method_call(st, f.meth, a, out);
+    case MZ_J_MACRO: return mz_j_call_macro(st, f.m, a, out);
     case MZ_J_LOOP:
         if (a->n != 1 || a->n_kw) return mz_j_fail(st, MZ_EINVAL, "loop() takes exactly one argument");
         return mz_j_call_loop(st, f.loop, a->v[0], out);
@@ -198,7 +190,6 @@ bool mz_j_call(mz_jst *st, mz_jv f, const mz_jargs *a, mz_jv *out)
         if (f.cy->pos++ == 0) return mz_j_cstr(st, "", out);
         *out = f.cy->items[0];
         return true;
-    default:
-        return mz_j_fail(st, MZ_EINVAL, "'%s' object is not callable", mz_j_type_name(f));
+    default: return mz_j_fail(st, MZ_EINVAL, "'%s' object is not callable", mz_j_type_name(f));
     }
 }

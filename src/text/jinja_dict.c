@@ -21,12 +21,12 @@ static bool hash_of(mz_jst *st, mz_jv v, uint64_t *out)
     uint64_t h = 0xcbf29ce484222325ULL;
     switch (v.type) {
     case MZ_J_BOOL:
-    case MZ_J_INT:
-        *out = mix((uint64_t)mz_j_as_int(v));
-        return true;
+    case MZ_J_INT: *out = mix((uint64_t)mz_j_as_int(v)); return true;
     case MZ_J_FLOAT:
-        if (v.f >= -9.0e18 && v.f <= 9.0e18 && (double)(int64_t)v.f == v.f) *out = mix((uint64_t)(int64_t)v.f);
-        else memcpy(out, &v.f, sizeof *out);
+        if (v.f >= -9.0e18 && v.f <= 9.0e18 && (double)(int64_t)v.f == v.f)
+            *out = mix((uint64_t)(int64_t)v.f);
+        else
+            memcpy(out, &v.f, sizeof *out);
         return true;
     case MZ_J_STR:
         for (size_t i = 0; i < v.s->n; i++) h = (h ^ (unsigned char)v.s->p[i]) * 0x100000001b3ULL;
@@ -43,15 +43,10 @@ static bool hash_of(mz_jst *st, mz_jv v, uint64_t *out)
         *out = h;
         return true;
     case MZ_J_LIST:
-    case MZ_J_DICT:
-        return mz_j_fail(st, MZ_EINVAL, "unhashable type: '%s'", mz_j_type_name(v));
+    case MZ_J_DICT: return mz_j_fail(st, MZ_EINVAL, "unhashable type: '%s'", mz_j_type_name(v));
     case MZ_J_NONE:
-    case MZ_J_UNDEF:
-        *out = mix(v.type);
-        return true;
-    default:
-        *out = mix((uint64_t)(uintptr_t)v.id);
-        return true;
+    case MZ_J_UNDEF: *out = mix(v.type); return true;
+    default: *out = mix((uint64_t)(uintptr_t)v.id); return true;
     }
 }
 
@@ -206,16 +201,11 @@ bool mz_j_same(mz_jv a, mz_jv b)
 {
     if (a.type != b.type) return false;
     switch (a.type) {
-    case MZ_J_NONE:
-        return true;
-    case MZ_J_BOOL:
-        return a.b == b.b;
-    case MZ_J_INT:
-        return a.i == b.i && a.i >= -5 && a.i <= 256; /* the integers that Python keeps one object of */
-    case MZ_J_FUNC:
-        return a.sub == b.sub;
-    default:
-        return a.id == b.id && a.sub == b.sub;
+    case MZ_J_NONE: return true;
+    case MZ_J_BOOL: return a.b == b.b;
+    case MZ_J_INT: return a.i == b.i && a.i >= -5 && a.i <= 256; /* the integers that Python keeps one object of */
+    case MZ_J_FUNC: return a.sub == b.sub;
+    default: return a.id == b.id && a.sub == b.sub;
     }
 }
 
@@ -235,8 +225,10 @@ static bool eq_dicts(mz_jst *st, const mz_jdict *a, const mz_jdict *b, bool *out
     for (size_t i = 0; i < a->n && *out; i++) {
         mz_jv v;
         if (!mz_j_dict_get(st, b, a->e[i].key, true, &v)) return false;
-        if (v.type == MZ_J_MISSING) *out = false;
-        else if (!mz_j_eq(st, a->e[i].val, v, out)) return false;
+        if (v.type == MZ_J_MISSING)
+            *out = false;
+        else if (!mz_j_eq(st, a->e[i].val, v, out))
+            return false;
     }
     return true;
 }
@@ -252,9 +244,7 @@ bool mz_j_eq(mz_jst *st, mz_jv a, mz_jv b, bool *out)
     if (a.type != b.type) return true;
     switch (a.type) {
     case MZ_J_NONE:
-    case MZ_J_UNDEF:
-        *out = true;
-        return true;
+    case MZ_J_UNDEF: *out = true; return true;
     case MZ_J_STR:
         *out = a.s->n == b.s->n && (a.s->p == b.s->p || memcmp(a.s->p, b.s->p, a.s->n) == 0);
         return mz_j_charge(st, *out ? a.s->n / 256 : 0);
@@ -268,9 +258,7 @@ bool mz_j_eq(mz_jst *st, mz_jv a, mz_jv b, bool *out)
         ok = a.type == MZ_J_DICT ? eq_dicts(st, a.d, b.d, out) : eq_lists(st, a.l, b.l, out);
         mz_j_leave(st);
         return ok;
-    default:
-        *out = mz_j_same(a, b);
-        return true;
+    default: *out = mz_j_same(a, b); return true;
     }
 }
 

@@ -45,8 +45,10 @@ static bool eval_concat(mz_jst *st, const mz_jnode *n, mz_jv *out)
     mz_jv acc = {0}, v, s;
     for (const mz_jnode *k = n->list; k; k = k->next) {
         if (!mz_j_eval(st, k, &v) || !mz_j_to_str(st, v, &s)) return false;
-        if (acc.type == MZ_J_MISSING) acc = s;
-        else if (!mz_j_str_cat(st, acc.s, s.s, &acc)) return false;
+        if (acc.type == MZ_J_MISSING)
+            acc = s;
+        else if (!mz_j_str_cat(st, acc.s, s.s, &acc))
+            return false;
     }
     *out = acc;
     return true;
@@ -242,16 +244,11 @@ static bool eval_inner(mz_jst *st, const mz_jnode *n, mz_jv *out)
     mz_jv v, k;
     mz_jargs a;
     switch (n->kind) {
-    case MZ_JN_CONST:
-        *out = n->value;
-        return true;
-    case MZ_JN_NAME:
-        return eval_name(st, n, out);
+    case MZ_JN_CONST: *out = n->value; return true;
+    case MZ_JN_NAME: return eval_name(st, n, out);
     case MZ_JN_TUPLE:
-    case MZ_JN_LIST:
-        return eval_list(st, n, out);
-    case MZ_JN_DICT:
-        return eval_dict(st, n, out);
+    case MZ_JN_LIST: return eval_list(st, n, out);
+    case MZ_JN_DICT: return eval_dict(st, n, out);
     case MZ_JN_ATTR:
         if (!mz_j_eval(st, n->a, &v)) return false;
         st->pos = n->pos;
@@ -260,25 +257,18 @@ static bool eval_inner(mz_jst *st, const mz_jnode *n, mz_jv *out)
         if (!mz_j_eval(st, n->a, &v) || !mz_j_eval(st, n->b, &k)) return false;
         st->pos = n->pos;
         return mz_j_getitem(st, v, k, out);
-    case MZ_JN_SLICE:
-        return eval_slice(st, n, out);
+    case MZ_JN_SLICE: return eval_slice(st, n, out);
     case MZ_JN_CALL:
         if (!mz_j_eval(st, n->a, &v) || !mz_j_eval_args(st, n->call, &a)) return false;
         st->pos = n->pos;
         return mz_j_call(st, v, &a, out);
-    case MZ_JN_FILTER:
-        return mz_j_eval_filter(st, n, (mz_jv){0}, out);
-    case MZ_JN_TEST:
-        return eval_test(st, n, out);
-    case MZ_JN_BINARY:
-        return eval_binary(st, n, out);
-    case MZ_JN_CONCAT:
-        return eval_concat(st, n, out);
-    case MZ_JN_COMPARE:
-        return eval_compare(st, n, out);
+    case MZ_JN_FILTER: return mz_j_eval_filter(st, n, (mz_jv){0}, out);
+    case MZ_JN_TEST: return eval_test(st, n, out);
+    case MZ_JN_BINARY: return eval_binary(st, n, out);
+    case MZ_JN_CONCAT: return eval_concat(st, n, out);
+    case MZ_JN_COMPARE: return eval_compare(st, n, out);
     case MZ_JN_AND:
-    case MZ_JN_OR:
-        return eval_logic(st, n, out);
+    case MZ_JN_OR: return eval_logic(st, n, out);
     case MZ_JN_NOT:
         if (!mz_j_eval(st, n->a, &v)) return false;
         *out = mz_j_bool(!mz_j_truth(v));
@@ -287,8 +277,7 @@ static bool eval_inner(mz_jst *st, const mz_jnode *n, mz_jv *out)
         if (!mz_j_eval(st, n->a, &v)) return false;
         st->pos = n->pos;
         return mz_j_unary(st, n->op, v, out);
-    default:
-        return eval_cond(st, n, out);
+    default: return eval_cond(st, n, out);
     }
 }
 

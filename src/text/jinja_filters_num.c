@@ -79,7 +79,8 @@ static bool float_to_int(mz_jst *st, double f, mz_jv fallback, mz_jv *out)
         *out = fallback;
         return true;
     }
-    if (!(f > -9223372036854775809.0 && f < 9223372036854775808.0)) return mz_j_fail(st, MZ_ESUPPORT, "int: the result does not fit in 64 bits");
+    if (!(f > -9223372036854775809.0 && f < 9223372036854775808.0))
+        return mz_j_fail(st, MZ_ESUPPORT, "int: the result does not fit in 64 bits");
     *out = mz_j_int((int64_t)f);
     return true;
 }
@@ -92,14 +93,10 @@ bool mz_jf_int(mz_jst *st, mz_jv v, const mz_jv *a, mz_jv *out)
     double f;
     if (!mz_jf_int_arg(st, a[1], "int", 10, &base)) return false;
     switch (v.type) {
-    case MZ_J_UNDEF:
-        return mz_j_undef_fail(st, v);
+    case MZ_J_UNDEF: return mz_j_undef_fail(st, v);
     case MZ_J_BOOL:
-    case MZ_J_INT:
-        *out = mz_j_int(mz_j_as_int(v));
-        return true;
-    case MZ_J_FLOAT:
-        return float_to_int(st, v.f, fallback, out);
+    case MZ_J_INT: *out = mz_j_int(mz_j_as_int(v)); return true;
+    case MZ_J_FLOAT: return float_to_int(st, v.f, fallback, out);
     case MZ_J_STR:
         if (base >= 0 && base <= 36 && base != 1 && mz_j_parse_int(v.s, (int)base, &i, &large)) {
             *out = mz_j_int(i);
@@ -108,8 +105,7 @@ bool mz_jf_int(mz_jst *st, mz_jv v, const mz_jv *a, mz_jv *out)
         if (large) return mz_j_fail(st, MZ_ESUPPORT, "int: the number does not fit in 64 bits");
         if (mz_j_parse_float(v.s, &f)) return float_to_int(st, f, fallback, out);
         break;
-    default:
-        break;
+    default: break;
     }
     *out = fallback;
     return true;
@@ -119,9 +115,12 @@ bool mz_jf_float(mz_jst *st, mz_jv v, const mz_jv *a, mz_jv *out)
 {
     double f;
     if (v.type == MZ_J_UNDEF) return mz_j_undef_fail(st, v);
-    if (mz_j_is_num(v)) *out = mz_j_float(mz_j_as_float(v));
-    else if (v.type == MZ_J_STR && mz_j_parse_float(v.s, &f)) *out = mz_j_float(f);
-    else *out = a[0].type == MZ_J_MISSING ? mz_j_float(0) : a[0];
+    if (mz_j_is_num(v))
+        *out = mz_j_float(mz_j_as_float(v));
+    else if (v.type == MZ_J_STR && mz_j_parse_float(v.s, &f))
+        *out = mz_j_float(f);
+    else
+        *out = a[0].type == MZ_J_MISSING ? mz_j_float(0) : a[0];
     return true;
 }
 

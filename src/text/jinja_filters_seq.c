@@ -145,7 +145,8 @@ static bool multi_key(mz_jst *st, mz_jv item, mz_jv attr, bool fold, mz_jv *out)
     for (;;) {
         const char *comma = memchr(p, ',', (size_t)(end - p));
         mz_jstr name = {.p = p, .n = (size_t)((comma ? comma : end) - p), .n_cp = SIZE_MAX};
-        if (!mz_j_pick(st, item, (mz_jv){.type = MZ_J_STR, .s = &name}, (mz_jv){0}, fold, &part) || !mz_j_list_push(st, key.l, part)) return false;
+        if (!mz_j_pick(st, item, (mz_jv){.type = MZ_J_STR, .s = &name}, (mz_jv){0}, fold, &part) || !mz_j_list_push(st, key.l, part))
+            return false;
         if (!comma) break;
         p = comma + 1;
     }
@@ -195,8 +196,8 @@ bool mz_jf_groupby(mz_jst *st, mz_jv v, const mz_jv *a, mz_jv *out)
     for (size_t i = 0; i < l.l->n; i++) {
         if (i && !mz_j_eq(st, key[i - 1], key[i], &same)) return false;
         if (i == 0 || !same) { /* the name is that of the group's first item, with its own case */
-            if (!mz_j_list(st, 0, &group) || !mz_j_pick(st, l.l->v[i], a[0], fallback, false, &name) || !mz_j_tuple2(st, name, group, &pair) ||
-                !mz_j_list_push(st, groups.l, pair))
+            if (!mz_j_list(st, 0, &group) || !mz_j_pick(st, l.l->v[i], a[0], fallback, false, &name) ||
+                !mz_j_tuple2(st, name, group, &pair) || !mz_j_list_push(st, groups.l, pair))
                 return false;
             groups.l->v[groups.l->n - 1].sub = 1;
         }

@@ -191,7 +191,7 @@ bool mz_jf_wordcount(mz_jst *st, mz_jv v, const mz_jv *a, mz_jv *out)
     int64_t n = 0;
     bool in_word = false;
     (void)a;
-    if (!mz_j_soft_str(st, v, &s) || !mz_j_charge(st, s.s->n / 8)) return false;
+    if (!mz_j_soft_str(st, v, &s) || !mz_j_charge(st, s.s->n / 2)) return false;
     for (size_t i = 0; i < s.s->n;) {
         int32_t cp;
         size_t k = mz_utf8_decode(s.s->p + i, s.s->n - i, &cp);
@@ -212,10 +212,13 @@ static bool quote(mz_jst *st, mz_buf *b, mz_jv v, bool query)
     for (size_t i = 0; i < s.s->n; i++) {
         unsigned char c = (unsigned char)s.s->p[i];
         char t[4] = {(char)c, 0, 0, 0};
-        bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("_.-~", c)) || (c == '/' && !query);
+        bool plain =
+            (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("_.-~", c)) || (c == '/' && !query);
         size_t n = 1;
-        if (c == ' ' && query) t[0] = '+';
-        else if (!plain) n = (size_t)snprintf(t, sizeof t, "%%%02X", c);
+        if (c == ' ' && query)
+            t[0] = '+';
+        else if (!plain)
+            n = (size_t)snprintf(t, sizeof t, "%%%02X", c);
         if (!mz_j_buf_add(st, b, t, n)) return false;
     }
     return true;

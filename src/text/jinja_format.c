@@ -13,7 +13,7 @@ typedef struct spec { /* both languages end up here */
     char align; /* < > = ^ or 0 */
     char sign;  /* + space or 0 */
     bool alt, zero;
-    char group; /* , _ or 0 */
+    char group;      /* , _ or 0 */
     int width, prec; /* -1: none */
     char type;       /* 0: none */
 } spec;
@@ -62,8 +62,10 @@ static bool add_int(mz_jst *st, mz_buf *b, const spec *f, int64_t v)
     while ((int)n < f->prec && n < 60) rev[n++] = '0';
     for (size_t i = 0; i < n; i++) digits[i] = rev[n - 1 - i];
     if (f->group) n = group_digits(digits, n, f->group, base == 10 ? 3 : 4);
-    if (v < 0) t[k++] = '-';
-    else if (f->sign) t[k++] = f->sign;
+    if (v < 0)
+        t[k++] = '-';
+    else if (f->sign)
+        t[k++] = f->sign;
     if (f->alt && base != 10) {
         t[k++] = '0';
         t[k++] = f->type;
@@ -91,8 +93,10 @@ static bool add_float(mz_jst *st, mz_buf *b, const spec *f, double v)
     }
     for (size_t i = 0; i < n; i++)
         if (num[i] == ',') num[i] = '.'; /* a host locale's decimal comma */
-    if (signbit(v) && v == v) t[k++] = '-';
-    else if (f->sign) t[k++] = f->sign;
+    if (signbit(v) && v == v)
+        t[k++] = '-';
+    else if (f->sign)
+        t[k++] = f->sign;
     size_t prefix = k, whole = 0;
     while (whole < n && num[whole] >= '0' && num[whole] <= '9') whole++;
     memcpy(t + k, num, whole);
@@ -216,8 +220,10 @@ static bool first_value(mz_jst *st, fmt_state *f, const char *p, size_t n, mz_jv
         int kind = n == 0 ? 1 : 2;
         if (f->numbering && f->numbering != kind) return mz_j_fail(st, MZ_EINVAL, "format mixes {} with {0}");
         f->numbering = kind;
-        if (n == 0) i = (int64_t)f->next++;
-        else if (!mz_j_parse_int(&name, 10, &i, &large)) i = INT64_MAX;
+        if (n == 0)
+            i = (int64_t)f->next++;
+        else if (!mz_j_parse_int(&name, 10, &i, &large))
+            i = INT64_MAX;
         if ((uint64_t)i >= f->a->n) return mz_j_fail(st, MZ_EINVAL, "format: replacement index %lld is out of range", (long long)i);
         *out = f->a->v[i];
         return true;
@@ -261,12 +267,15 @@ static bool add_field(mz_jst *st, mz_buf *b, fmt_state *f, const char *p, size_t
     size_t name = 0;
     char conv = 0;
     mz_jv v;
-    while (name < n && p[name] != '!' && p[name] != ':') name += p[name] == '[' && memchr(p + name, ']', n - name) ? (size_t)((const char *)memchr(p + name, ']', n - name) - (p + name)) : 1;
+    while (name < n && p[name] != '!' && p[name] != ':')
+        name +=
+            p[name] == '[' && memchr(p + name, ']', n - name) ? (size_t)((const char *)memchr(p + name, ']', n - name) - (p + name)) : 1;
     if (!field_value(st, f, p, name, &v)) return false;
     if (name < n && p[name] == '!') {
         conv = name + 1 < n ? p[name + 1] : 0;
         name += 2;
-        if ((conv != 's' && conv != 'r') || (name < n && p[name] != ':')) return mz_j_fail(st, MZ_EINVAL, "format: unknown conversion in a field");
+        if ((conv != 's' && conv != 'r') || (name < n && p[name] != ':'))
+            return mz_j_fail(st, MZ_EINVAL, "format: unknown conversion in a field");
         if (!(conv == 'r' ? repr_value(st, v, &v) : mz_j_to_str(st, v, &v))) return false;
     }
     if (name >= n) return add_spec(st, b, v, "", 0);
@@ -293,8 +302,10 @@ static bool format_into(mz_jst *st, mz_buf *b, const mz_jstr *s, const mz_jargs 
         if (c == '}') return mz_j_fail(st, MZ_EINVAL, "Single '}' encountered in format string");
         size_t depth = 1, end = i + 1;
         for (; end < s->n; end++) {
-            if (s->p[end] == '{') depth++;
-            else if (s->p[end] == '}' && --depth == 0) break;
+            if (s->p[end] == '{')
+                depth++;
+            else if (s->p[end] == '}' && --depth == 0)
+                break;
         }
         if (end >= s->n) return mz_j_fail(st, MZ_EINVAL, "a '{' in the format string is not closed");
         if (!add_field(st, b, &f, s->p + i + 1, end - i - 1)) return false;
@@ -385,8 +396,7 @@ static bool add_conversion(mz_jst *st, mz_buf *b, spec *f, char conv, mz_jv v, b
         if (!mz_j_is_num(v)) return mz_j_fail(st, MZ_EINVAL, "must be real number, not %s", mz_j_type_name(v));
         f->type = conv;
         return add_float(st, b, f, mz_j_as_float(v));
-    default:
-        return mz_j_fail(st, MZ_EINVAL, "unsupported format character '%c'", conv >= ' ' && conv < 0x7f ? conv : '?');
+    default: return mz_j_fail(st, MZ_EINVAL, "unsupported format character '%c'", conv >= ' ' && conv < 0x7f ? conv : '?');
     }
 }
 
@@ -402,16 +412,22 @@ static bool one_percent(mz_jst *st, mz_buf *b, pct_state *s, const char **pp, co
         if (!close) return mz_j_fail(st, MZ_EINVAL, "incomplete format key");
         if (s->args.type != MZ_J_DICT) return mz_j_fail(st, MZ_EINVAL, "format requires a mapping");
         if (!mz_j_str_borrow(st, p + 1, (size_t)(close - p - 1), &key) || !mz_j_dict_get(st, s->args.d, key, true, &v)) return false;
-        if (v.type == MZ_J_MISSING) return mz_j_fail(st, MZ_EINVAL, "format: no key '%.*s'", (int)(close - p - 1 < 80 ? close - p - 1 : 80), p + 1);
+        if (v.type == MZ_J_MISSING)
+            return mz_j_fail(st, MZ_EINVAL, "format: no key '%.*s'", (int)(close - p - 1 < 80 ? close - p - 1 : 80), p + 1);
         keyed = s->used_map = true;
         p = close + 1;
     }
     for (; p < end && strchr("-+ #0", *p) && *p; p++) {
-        if (*p == '-') left = true;
-        else if (*p == '+') f.sign = '+';
-        else if (*p == ' ') f.sign = f.sign ? f.sign : ' ';
-        else if (*p == '#') f.alt = true;
-        else f.zero = true;
+        if (*p == '-')
+            left = true;
+        else if (*p == '+')
+            f.sign = '+';
+        else if (*p == ' ')
+            f.sign = f.sign ? f.sign : ' ';
+        else if (*p == '#')
+            f.alt = true;
+        else
+            f.zero = true;
     }
     if (!star_or_number(st, s, &p, end, &f.width)) return false;
     if (f.width < -1) {

@@ -43,31 +43,16 @@ bool mz_j_iter(mz_jst *st, mz_jv v, mz_jiter **out)
 {
     it_kind kind;
     switch (v.type) {
-    case MZ_J_UNDEF:
-        kind = IT_EMPTY;
-        break;
+    case MZ_J_UNDEF: kind = IT_EMPTY; break;
     case MZ_J_LIST:
-    case MZ_J_TUPLE:
-        kind = IT_SEQ;
-        break;
-    case MZ_J_STR:
-        kind = IT_STR;
-        break;
+    case MZ_J_TUPLE: kind = IT_SEQ; break;
+    case MZ_J_STR: kind = IT_STR; break;
     case MZ_J_DICT:
-    case MZ_J_VIEW:
-        kind = IT_DICT;
-        break;
-    case MZ_J_RANGE:
-        kind = IT_RANGE;
-        break;
-    case MZ_J_LOOP:
-        kind = IT_LOOP;
-        break;
-    case MZ_J_ITER:
-        *out = v.it;
-        return true;
-    default:
-        return mz_j_fail(st, MZ_EINVAL, "'%s' object is not iterable", mz_j_type_name(v));
+    case MZ_J_VIEW: kind = IT_DICT; break;
+    case MZ_J_RANGE: kind = IT_RANGE; break;
+    case MZ_J_LOOP: kind = IT_LOOP; break;
+    case MZ_J_ITER: *out = v.it; return true;
+    default: return mz_j_fail(st, MZ_EINVAL, "'%s' object is not iterable", mz_j_type_name(v));
     }
     *out = make(st, kind, v);
     return *out != NULL;
@@ -77,17 +62,10 @@ static bool seq_item(mz_jst *st, mz_jv src, size_t i, mz_jv *out)
 {
     switch (src.type) {
     case MZ_J_LIST:
-    case MZ_J_TUPLE:
-        *out = src.l->v[i];
-        return true;
-    case MZ_J_DICT:
-        *out = src.d->e[i].key;
-        return true;
-    case MZ_J_VIEW:
-        return mz_j_view_item(st, src, i, out);
-    default:
-        *out = mz_j_int((int64_t)((uint64_t)src.r->start + (uint64_t)i * (uint64_t)src.r->step));
-        return true;
+    case MZ_J_TUPLE: *out = src.l->v[i]; return true;
+    case MZ_J_DICT: *out = src.d->e[i].key; return true;
+    case MZ_J_VIEW: return mz_j_view_item(st, src, i, out);
+    default: *out = mz_j_int((int64_t)((uint64_t)src.r->start + (uint64_t)i * (uint64_t)src.r->step)); return true;
     }
 }
 
@@ -124,9 +102,12 @@ static int next_map(mz_jst *st, mz_jiter *it, mz_jv *out)
     if (it->done) return 0;
     if (a->n == 0) {
         for (size_t i = 0; i < a->n_kw; i++) {
-            if (MZ_J_IS(a->kw[i].name, "attribute")) attr = a->kw[i].val;
-            else if (MZ_J_IS(a->kw[i].name, "default")) fallback = a->kw[i].val;
-            else return mz_j_fail(st, MZ_EINVAL, "map: unexpected keyword argument"), -1;
+            if (MZ_J_IS(a->kw[i].name, "attribute"))
+                attr = a->kw[i].val;
+            else if (MZ_J_IS(a->kw[i].name, "default"))
+                fallback = a->kw[i].val;
+            else
+                return mz_j_fail(st, MZ_EINVAL, "map: unexpected keyword argument"), -1;
         }
         if (attr.type == MZ_J_MISSING) return mz_j_fail(st, MZ_EINVAL, "map requires a filter argument"), -1;
         if (fallback.type == MZ_J_NONE) fallback.type = MZ_J_MISSING;
@@ -135,7 +116,8 @@ static int next_map(mz_jst *st, mz_jiter *it, mz_jv *out)
         if (id < 0) {
             if (a->v[0].type == MZ_J_STR)
                 mz_j_fail(st, MZ_ESUPPORT, "map: unknown filter '%.*s'", (int)(a->v[0].s->n < 80 ? a->v[0].s->n : 80), a->v[0].s->p);
-            else mz_j_fail(st, MZ_EINVAL, "map: the filter's name must be a string, not %s", mz_j_type_name(a->v[0]));
+            else
+                mz_j_fail(st, MZ_EINVAL, "map: the filter's name must be a string, not %s", mz_j_type_name(a->v[0]));
             return -1;
         }
     }
@@ -171,7 +153,8 @@ static int next_select(mz_jst *st, mz_jiter *it, mz_jv *out)
         if (id < 0) {
             if (rest.v[0].type == MZ_J_STR)
                 mz_j_fail(st, MZ_ESUPPORT, "unknown test '%.*s'", (int)(rest.v[0].s->n < 80 ? rest.v[0].s->n : 80), rest.v[0].s->p);
-            else mz_j_fail(st, MZ_EINVAL, "the test's name must be a string, not %s", mz_j_type_name(rest.v[0]));
+            else
+                mz_j_fail(st, MZ_EINVAL, "the test's name must be a string, not %s", mz_j_type_name(rest.v[0]));
             return -1;
         }
         rest.v++;
@@ -184,8 +167,10 @@ static int next_select(mz_jst *st, mz_jiter *it, mz_jv *out)
         if (r != 1) return r;
         v = item;
         if (it->by_attr && !mz_j_pick(st, item, it->args.v[0], (mz_jv){0}, false, &v)) return -1;
-        if (id < 0) yes = mz_j_truth(v);
-        else if (!mz_j_test_call(st, id, v, &rest, &yes)) return -1;
+        if (id < 0)
+            yes = mz_j_truth(v);
+        else if (!mz_j_test_call(st, id, v, &rest, &yes))
+            return -1;
         if (yes == it->negate) continue;
         *out = item;
         return 1;
@@ -275,21 +260,11 @@ int mz_j_next(mz_jst *st, mz_jiter *it, mz_jv *out)
         r = mz_j_loop_next(st, it->src.loop, out);
         if (r == 1 && !mz_j_tuple2(st, *out, it->src, out)) r = -1;
         break;
-    case IT_MAP:
-        r = next_map(st, it, out);
-        break;
-    case IT_SELECT:
-        r = next_select(st, it, out);
-        break;
-    case IT_UNIQUE:
-        r = next_unique(st, it, out);
-        break;
-    case IT_BATCH:
-        r = next_batch(st, it, out);
-        break;
-    default:
-        r = next_for(st, it, out);
-        break;
+    case IT_MAP: r = next_map(st, it, out); break;
+    case IT_SELECT: r = next_select(st, it, out); break;
+    case IT_UNIQUE: r = next_unique(st, it, out); break;
+    case IT_BATCH: r = next_batch(st, it, out); break;
+    default: r = next_for(st, it, out); break;
     }
     mz_j_leave(st);
     return r;
@@ -324,8 +299,7 @@ bool mz_j_reversed(mz_jst *st, mz_jv v, mz_jv *out)
     case MZ_J_TUPLE:
     case MZ_J_DICT:
     case MZ_J_VIEW:
-    case MZ_J_RANGE:
-        return as_value(make(st, IT_REV, v), out);
+    case MZ_J_RANGE: return as_value(make(st, IT_REV, v), out);
     default: { /* a fresh list, reversed */
         mz_jv l;
         if (!mz_j_to_list(st, v, &l)) return false;

@@ -33,10 +33,13 @@ static bool dump_str(mz_jst *st, mz_buf *b, const mz_jdump *d, const mz_jstr *s)
                 continue;
             }
         }
-        if (hit) (void)snprintf(u, sizeof u, "\\%c", to[hit - from]);
-        else if (cp < 0x20 || (cp >= 0x80 && cp < 0x10000)) (void)snprintf(u, sizeof u, "\\u%04x", (unsigned)cp);
+        if (hit)
+            (void)snprintf(u, sizeof u, "\\%c", to[hit - from]);
+        else if (cp < 0x20 || (cp >= 0x80 && cp < 0x10000))
+            (void)snprintf(u, sizeof u, "\\u%04x", (unsigned)cp);
         else if (cp >= 0x10000)
-            (void)snprintf(u, sizeof u, "\\u%04x\\u%04x", 0xd800u + ((unsigned)(cp - 0x10000) >> 10), 0xdc00u + ((unsigned)(cp - 0x10000) & 0x3ff));
+            (void)snprintf(u, sizeof u, "\\u%04x\\u%04x", 0xd800u + ((unsigned)(cp - 0x10000) >> 10),
+                           0xdc00u + ((unsigned)(cp - 0x10000) & 0x3ff));
         else {
             i++;
             continue;
@@ -69,19 +72,15 @@ static bool dump_key(mz_jst *st, mz_buf *b, const mz_jdump *d, mz_jv key)
 {
     char t[40];
     switch (key.type) {
-    case MZ_J_STR:
-        return dump_str(st, b, d, key.s);
-    case MZ_J_NONE:
-        return add(st, b, "\"null\"");
-    case MZ_J_BOOL:
-        return add(st, b, key.b ? "\"true\"" : "\"false\"");
+    case MZ_J_STR: return dump_str(st, b, d, key.s);
+    case MZ_J_NONE: return add(st, b, "\"null\"");
+    case MZ_J_BOOL: return add(st, b, key.b ? "\"true\"" : "\"false\"");
     case MZ_J_INT:
     case MZ_J_FLOAT: {
         size_t n = number_text(key, t);
         return add(st, b, "\"") && mz_j_buf_add(st, b, t, n) && add(st, b, "\"");
     }
-    default:
-        return mz_j_fail(st, MZ_EINVAL, "keys must be str, int, float, bool or None, not %s", mz_j_type_name(key));
+    default: return mz_j_fail(st, MZ_EINVAL, "keys must be str, int, float, bool or None, not %s", mz_j_type_name(key));
     }
 }
 
@@ -140,22 +139,15 @@ static bool dump_inner(mz_jst *st, mz_buf *b, const mz_jdump *d, mz_jv v, unsign
 {
     char t[40];
     switch (v.type) {
-    case MZ_J_NONE:
-        return add(st, b, "null");
-    case MZ_J_BOOL:
-        return add(st, b, v.b ? "true" : "false");
+    case MZ_J_NONE: return add(st, b, "null");
+    case MZ_J_BOOL: return add(st, b, v.b ? "true" : "false");
     case MZ_J_INT:
-    case MZ_J_FLOAT:
-        return mz_j_buf_add(st, b, t, number_text(v, t));
-    case MZ_J_STR:
-        return dump_str(st, b, d, v.s);
+    case MZ_J_FLOAT: return mz_j_buf_add(st, b, t, number_text(v, t));
+    case MZ_J_STR: return dump_str(st, b, d, v.s);
     case MZ_J_LIST:
-    case MZ_J_TUPLE:
-        return dump_list(st, b, d, v.l, level);
-    case MZ_J_DICT:
-        return dump_dict(st, b, d, v.d, level);
-    default:
-        return mz_j_fail(st, MZ_EINVAL, "Object of type %s is not JSON serializable", mz_j_type_name(v));
+    case MZ_J_TUPLE: return dump_list(st, b, d, v.l, level);
+    case MZ_J_DICT: return dump_dict(st, b, d, v.d, level);
+    default: return mz_j_fail(st, MZ_EINVAL, "Object of type %s is not JSON serializable", mz_j_type_name(v));
     }
 }
 
@@ -243,28 +235,14 @@ bool mz_j_from_json(mz_jst *st, const json_t *j, mz_jv *out)
     bool ok = true;
     if (!mz_j_enter(st)) return false;
     switch (json_typeof(j)) {
-    case JSON_OBJECT:
-        ok = from_object(st, j, out);
-        break;
-    case JSON_ARRAY:
-        ok = from_array(st, j, out);
-        break;
-    case JSON_STRING:
-        ok = mz_j_str_borrow(st, json_string_value(j), json_string_length(j), out);
-        break;
-    case JSON_INTEGER:
-        *out = mz_j_int(json_integer_value(j));
-        break;
-    case JSON_REAL:
-        *out = mz_j_float(json_real_value(j));
-        break;
+    case JSON_OBJECT: ok = from_object(st, j, out); break;
+    case JSON_ARRAY: ok = from_array(st, j, out); break;
+    case JSON_STRING: ok = mz_j_str_borrow(st, json_string_value(j), json_string_length(j), out); break;
+    case JSON_INTEGER: *out = mz_j_int(json_integer_value(j)); break;
+    case JSON_REAL: *out = mz_j_float(json_real_value(j)); break;
     case JSON_TRUE:
-    case JSON_FALSE:
-        *out = mz_j_bool(json_is_true(j));
-        break;
-    default:
-        *out = mz_j_none();
-        break;
+    case JSON_FALSE: *out = mz_j_bool(json_is_true(j)); break;
+    default: *out = mz_j_none(); break;
     }
     mz_j_leave(st);
     return ok;

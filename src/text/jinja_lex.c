@@ -148,7 +148,11 @@ static size_t unescape_one(mz_jparse *p, mz_buf *b, const char *s, size_t n, siz
     int32_t cp;
     size_t k = mz_utf8_decode(s, n, &cp);
     bool ok = k == 1 ? mz_buf_addf(b, "\\%c", s[0])
-                     : mz_buf_addf(b, cp < 0x100 ? "\\x%02x" : cp < 0x10000 ? "\\u%04x" : "\\U%08x", (unsigned)cp);
+                     : mz_buf_addf(b,
+                                   cp < 0x100     ? "\\x%02x"
+                                   : cp < 0x10000 ? "\\u%04x"
+                                                  : "\\U%08x",
+                                   (unsigned)cp);
     if (!ok) {
         mz_j_perr(p, MZ_ENOMEM, (uint32_t)pos, "out of memory");
         return 0;
@@ -193,8 +197,10 @@ static size_t lex_string(mz_jparse *p, size_t i)
     }
     if (ok) {
         char *copy = mz_arena_strndup(&t->arena, b.len ? b.data : "", b.len);
-        if (!copy) mz_j_perr(p, MZ_ENOMEM, (uint32_t)i, "out of memory");
-        else if (push(p, MZ_JT_STRING, i, copy, b.len)) r = end + 1;
+        if (!copy)
+            mz_j_perr(p, MZ_ENOMEM, (uint32_t)i, "out of memory");
+        else if (push(p, MZ_JT_STRING, i, copy, b.len))
+            r = end + 1;
     }
     mz_buf_free(&b);
     return r;
@@ -269,8 +275,10 @@ static size_t lex_number(mz_jparse *p, size_t i)
     if (!push(p, is_float ? MZ_JT_FLOAT : MZ_JT_INT, i, t->src + i, end - i)) return 0;
     mz_jtoken *tok = &t->tok[t->n_tok - 1];
     mz_jstr s = {.p = digits, .n = k, .n_cp = k};
-    if (is_float) tok->f = mz_j_strtod(digits, k, &ok);
-    else ok = mz_j_parse_int(&s, 0, &tok->i, &large);
+    if (is_float)
+        tok->f = mz_j_strtod(digits, k, &ok);
+    else
+        ok = mz_j_parse_int(&s, 0, &tok->i, &large);
     if (!ok) {
         mz_j_perr(p, MZ_ESUPPORT, (uint32_t)i, "this number does not fit in 64 bits");
         return 0;
@@ -290,8 +298,10 @@ static size_t lex_name(mz_jparse *p, size_t i)
     }
     if (end == i) {
         (void)mz_utf8_decode(t->src + i, t->n_src - i, &cp);
-        if (cp > ' ' && cp < 0x7f) mz_j_perr(p, MZ_EFORMAT, (uint32_t)i, "unexpected character '%c'", (char)cp);
-        else mz_j_perr(p, MZ_EFORMAT, (uint32_t)i, "unexpected character U+%04X", (unsigned)cp);
+        if (cp > ' ' && cp < 0x7f)
+            mz_j_perr(p, MZ_EFORMAT, (uint32_t)i, "unexpected character '%c'", (char)cp);
+        else
+            mz_j_perr(p, MZ_EFORMAT, (uint32_t)i, "unexpected character U+%04X", (unsigned)cp);
         return 0;
     }
     return push(p, MZ_JT_NAME, i, t->src + i, end - i) ? end : 0;
@@ -302,11 +312,12 @@ static mz_jtok operator_at(const mz_template *t, size_t i, size_t *len)
     static const struct {
         char s[3];
         uint8_t type;
-    } ops[] = {{"**", MZ_JT_POW}, {"//", MZ_JT_FLOORDIV}, {"==", MZ_JT_EQ}, {"!=", MZ_JT_NE}, {">=", MZ_JT_GE}, {"<=", MZ_JT_LE},
-               {"+", MZ_JT_ADD}, {"-", MZ_JT_SUB}, {"*", MZ_JT_MUL}, {"/", MZ_JT_DIV}, {"%", MZ_JT_MOD}, {"~", MZ_JT_TILDE},
-               {"[", MZ_JT_LBRACKET}, {"]", MZ_JT_RBRACKET}, {"(", MZ_JT_LPAREN}, {")", MZ_JT_RPAREN}, {"{", MZ_JT_LBRACE},
-               {"}", MZ_JT_RBRACE}, {">", MZ_JT_GT}, {"<", MZ_JT_LT}, {"=", MZ_JT_ASSIGN}, {".", MZ_JT_DOT}, {":", MZ_JT_COLON},
-               {"|", MZ_JT_PIPE}, {",", MZ_JT_COMMA}, {";", MZ_JT_SEMICOLON}};
+    } ops[] = {{"**", MZ_JT_POW},     {"//", MZ_JT_FLOORDIV}, {"==", MZ_JT_EQ},      {"!=", MZ_JT_NE},      {">=", MZ_JT_GE},
+               {"<=", MZ_JT_LE},      {"+", MZ_JT_ADD},       {"-", MZ_JT_SUB},      {"*", MZ_JT_MUL},      {"/", MZ_JT_DIV},
+               {"%", MZ_JT_MOD},      {"~", MZ_JT_TILDE},     {"[", MZ_JT_LBRACKET}, {"]", MZ_JT_RBRACKET}, {"(", MZ_JT_LPAREN},
+               {")", MZ_JT_RPAREN},   {"{", MZ_JT_LBRACE},    {"}", MZ_JT_RBRACE},   {">", MZ_JT_GT},       {"<", MZ_JT_LT},
+               {"=", MZ_JT_ASSIGN},   {".", MZ_JT_DOT},       {":", MZ_JT_COLON},    {"|", MZ_JT_PIPE},     {",", MZ_JT_COMMA},
+               {";", MZ_JT_SEMICOLON}};
     for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
         if (at(t, i, ops[k].s)) {
             *len = strlen(ops[k].s);
@@ -405,7 +416,8 @@ bool mz_j_lex(mz_jparse *p)
     bool line_starting = true;
     while (i < t->n_src) {
         size_t open = i;
-        while (open < t->n_src && !(t->src[open] == '{' && open + 1 < t->n_src && strchr("{%#", t->src[open + 1]) && t->src[open + 1])) open++;
+        while (open < t->n_src && !(t->src[open] == '{' && open + 1 < t->n_src && strchr("{%#", t->src[open + 1]) && t->src[open + 1]))
+            open++;
         if (open >= t->n_src) {
             if (!push(p, MZ_JT_DATA, i, t->src + i, t->n_src - i)) return false;
             break;

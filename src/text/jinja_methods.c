@@ -13,7 +13,7 @@ typedef bool (*method_fn)(mz_jst *st, mz_jv self, const mz_jv *a, int variant, m
 struct mz_jmethod_def {
     uint32_t types; /* bit per mz_jtype */
     const char *name;
-    method_fn fn;  /* NULL with raw NULL: unsafe (variant 0) or unsupported (1) */
+    method_fn fn; /* NULL with raw NULL: unsafe (variant 0) or unsupported (1) */
     int variant;
     uint8_t n_required;
     const char *params[4];
@@ -55,7 +55,7 @@ static bool m_class(mz_jst *st, mz_jv self, const mz_jv *a, int c, mz_jv *out)
 {
     (void)a;
     *out = mz_j_bool(mz_j_is_class(self.s, (mz_jclass)c));
-    return mz_j_charge(st, self.s->n / 8);
+    return mz_j_charge(st, self.s->n / 2);
 }
 
 static bool push_sub(mz_jst *st, mz_jlist *l, mz_jv self, const char *p, size_t n)
@@ -75,11 +75,19 @@ static void reverse_list(mz_jlist *l)
     }
 }
 
-static const char *rfind_bytes(const char *p, size_t n, const mz_jstr *needle)
+/* The last occurrence, by trying every place; so a long needle is paid for at once, a short one by the distance. */
+static bool rfind_bytes(mz_jst *st, const char *p, size_t n, const mz_jstr *needle, const char **out)
 {
-    for (size_t i = n + 1; i-- > needle->n;)
-        if (memcmp(p + i - needle->n, needle->p, needle->n) == 0) return p + i - needle->n;
-    return NULL;
+    size_t k = needle->n, i = n;
+    *out = NULL;
+    if (k > n) return true;
+    if (k > 64 && !mz_j_charge(st, n - k < SIZE_MAX / k ? (n - k) * k / 512 : SIZE_MAX)) return false;
+    for (; i >= k; i--) {
+        if (memcmp(p + i - k, needle->p, k) != 0) continue;
+        *out = p + i - k;
+        break;
+    }
+    return mz_j_charge(st, (n - i) / 8);
 }
 
 static bool split_space(mz_jst *st, mz_jv self, int64_t max, bool right, mz_jlist *l)
@@ -135,12 +143,18 @@ static bool m_split(mz_jst *st, mz_jv self, const mz_jv *a, int right, mz_jv *ou
     const char *lo = s->p, *hi = s->p + s->n;
     if (!mz_j_charge(st, s->n / 64)) return false;
     for (; max != 0; max--) {
-        const char *hit = right ? rfind_bytes(lo, (size_t)(hi - lo), sep) : mz_j_find(lo, (size_t)(hi - lo), sep->p, sep->n);
+        const char *hit = NULL;
+        if (!right)
+            hit = mz_j_find(lo, (size_t)(hi - lo), sep->p, sep->n);
+        else if (!rfind_bytes(st, lo, (size_t)(hi - lo), sep, &hit))
+            return false;
         if (!hit) break;
         const char *word = right ? hit + sep->n : lo, *end = right ? hi : hit;
         if (!mz_j_charge(st, 1) || !push_sub(st, l.l, self, word, (size_t)(end - word))) return false;
-        if (right) hi = hit;
-        else lo = hit + sep->n;
+        if (right)
+            hi = hit;
+        else
+            lo = hit + sep->n;
     }
     if (!push_sub(st, l.l, self, lo, (size_t)(hi - lo))) return false;
     if (right) reverse_list(l.l);
@@ -210,7 +224,10 @@ static bool m_find(mz_jst *st, mz_jv self, const mz_jv *a, int how, mz_jv *out)
         return true;
     }
     const char *hit = NULL;
-    if (any) hit = how == FIND || how == INDEX ? mz_j_find(p + lo, hi - lo, a[0].s->p, a[0].s->n) : rfind_bytes(p + lo, hi - lo, a[0].s);
+    if (any && (how == FIND || how == INDEX))
+        hit = mz_j_find(p + lo, hi - lo, a[0].s->p, a[0].s->n);
+    else if (any && !rfind_bytes(st, p + lo, hi - lo, a[0].s, &hit))
+        return false;
     if (!hit && (how == INDEX || how == RINDEX)) return mz_j_fail(st, MZ_EINVAL, "substring not found");
     *out = mz_j_int(hit ? (int64_t)mz_j_cp_count(p, (size_t)(hit - p)) : -1);
     return true;
@@ -233,7 +250,8 @@ static bool m_affix(mz_jst *st, mz_jv self, const mz_jv *a, int at_end, mz_jv *o
         }
     } else {
         if (a[0].type != MZ_J_STR)
-            return mz_j_fail(st, MZ_EINVAL, "startswith/endswith: the first argument must be str or a tuple of str, not %s", mz_j_type_name(a[0]));
+            return mz_j_fail(st, MZ_EINVAL, "startswith/endswith: the first argument must be str or a tuple of str, not %s",
+                             mz_j_type_name(a[0]));
         yes = any && has_affix(self.s->p + lo, hi - lo, a[0].s, at_end);
     }
     *out = mz_j_bool(yes);
@@ -273,7 +291,8 @@ static bool m_join(mz_jst *st, mz_jv self, const mz_jv *a, int unused, mz_jv *ou
     (void)unused;
     if (!mz_j_iter(st, a[0], &it)) return false;
     while ((r = mz_j_next(st, it, &v)) == 1) {
-        bool ok = v.type == MZ_J_STR || mz_j_fail(st, MZ_EINVAL, "sequence item %zu: expected str instance, %s found", n, mz_j_type_name(v));
+        bool ok =
+            v.type == MZ_J_STR || mz_j_fail(st, MZ_EINVAL, "sequence item %zu: expected str instance, %s found", n, mz_j_type_name(v));
         if (ok && self.sub) ok = mz_j_escape(st, v, &v);
         ok = ok && (n == 0 || mz_j_buf_str(st, &b, self.s)) && mz_j_buf_str(st, &b, v.s);
         if (!ok) {
@@ -300,10 +319,15 @@ static bool m_partition(mz_jst *st, mz_jv self, const mz_jv *a, int right, mz_jv
     if (!mz_j_list(st, 3, &l) || !mz_j_charge(st, s->n / 64)) return false;
     l.type = MZ_J_TUPLE;
     *out = l;
-    const char *hit = right ? rfind_bytes(s->p, s->n, a[0].s) : mz_j_find(s->p, s->n, a[0].s->p, a[0].s->n), *end = s->p + s->n;
+    const char *hit = NULL, *end = s->p + s->n;
+    if (!right)
+        hit = mz_j_find(s->p, s->n, a[0].s->p, a[0].s->n);
+    else if (!rfind_bytes(st, s->p, s->n, a[0].s, &hit))
+        return false;
     if (!hit) { /* the whole and two empty strings */
         const char *cut = right ? s->p : end;
-        return push_sub(st, l.l, self, s->p, (size_t)(cut - s->p)) && push_sub(st, l.l, self, cut, 0) && push_sub(st, l.l, self, cut, (size_t)(end - cut));
+        return push_sub(st, l.l, self, s->p, (size_t)(cut - s->p)) && push_sub(st, l.l, self, cut, 0) &&
+               push_sub(st, l.l, self, cut, (size_t)(end - cut));
     }
     return push_sub(st, l.l, self, s->p, (size_t)(hit - s->p)) && push_sub(st, l.l, self, hit, a[0].s->n) &&
            push_sub(st, l.l, self, hit + a[0].s->n, (size_t)(end - hit) - a[0].s->n);
@@ -419,7 +443,8 @@ static bool m_is_integer(mz_jst *st, mz_jv self, const mz_jv *a, int unused, mz_
     (void)st;
     (void)a;
     (void)unused;
-    *out = mz_j_bool(self.f - self.f == 0 && (self.f >= 9007199254740992.0 || self.f <= -9007199254740992.0 || (double)(int64_t)self.f == self.f));
+    *out = mz_j_bool(self.f - self.f == 0 &&
+                     (self.f >= 9007199254740992.0 || self.f <= -9007199254740992.0 || (double)(int64_t)self.f == self.f));
     return true;
 }
 
@@ -453,9 +478,18 @@ static bool raw_loop_changed(mz_jst *st, mz_jv self, const mz_jargs *a, mz_jv *o
 }
 
 #define T(t) (1u << MZ_J_##t)
-#define STR(name_, fn_, variant_, required_, ...) {.types = T(STR), .name = name_, .fn = fn_, .variant = variant_, .n_required = required_, .params = {__VA_ARGS__}}
-#define LEFT_OUT(types_, name_) {.types = types_, .name = name_, .variant = 1}
-#define UNSAFE(types_, name_) {.types = types_, .name = name_}
+#define STR(name_, fn_, variant_, required_, ...)                                                                                          \
+    {                                                                                                                                      \
+        .types = T(STR), .name = name_, .fn = fn_, .variant = variant_, .n_required = required_, .params = { __VA_ARGS__ }                 \
+    }
+#define LEFT_OUT(types_, name_)                                                                                                            \
+    {                                                                                                                                      \
+        .types = types_, .name = name_, .variant = 1                                                                                       \
+    }
+#define UNSAFE(types_, name_)                                                                                                              \
+    {                                                                                                                                      \
+        .types = types_, .name = name_                                                                                                     \
+    }
 
 static const mz_jmethod_def methods[] = {
     STR("strip", m_strip, 3, 0, "chars"),
@@ -554,7 +588,8 @@ bool mz_j_method_call(mz_jst *st, const mz_jmethod *m, const mz_jargs *a, mz_jv 
 {
     mz_jv slots[4] = {{0}};
     if (m->def->raw) return m->def->raw(st, m->self, a, out);
-    return mz_j_bind(st, m->def->name, a, m->def->params, m->def->n_required, slots) && m->def->fn(st, m->self, slots, m->def->variant, out);
+    return mz_j_bind(st, m->def->name, a, m->def->params, m->def->n_required, slots) &&
+           m->def->fn(st, m->self, slots, m->def->variant, out);
 }
 
 const char *mz_j_method_name(const mz_jmethod *m)

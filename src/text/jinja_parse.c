@@ -257,8 +257,10 @@ static mz_jnode *parse_statement(mz_jparse *p)
         return n;
     }
     int n = (int)(tok->n < 60 ? tok->n : 60), k = (int)(n_tag < 60 ? n_tag : 60);
-    if (n_tag) mz_j_perr(p, MZ_ESUPPORT, tok->pos, "unknown tag '%.*s' (inside '%.*s')", n, tok->p, k, tag);
-    else mz_j_perr(p, MZ_ESUPPORT, tok->pos, "unknown tag '%.*s'", n, tok->p);
+    if (n_tag)
+        mz_j_perr(p, MZ_ESUPPORT, tok->pos, "unknown tag '%.*s' (inside '%.*s')", n, tok->p, k, tag);
+    else
+        mz_j_perr(p, MZ_ESUPPORT, tok->pos, "unknown tag '%.*s'", n, tok->p);
     return NULL;
 }
 

@@ -71,13 +71,26 @@ size_t mz_j_float_repr(double f, char out[32])
     return k;
 }
 
-static void trim(const mz_jstr *s, const char **p, size_t *n)
+/* What int() and float() read: without white space around it, decimal digits of any script as ASCII. False: other characters
+ * that are not ASCII, or too long. */
+static bool ascii_number(const mz_jstr *s, char buf[512], size_t *n)
 {
-    size_t lo = 0, hi = s->n;
-    while (lo < hi && mz_j_is_space((unsigned char)s->p[lo]) && (unsigned char)s->p[lo] < 0x80) lo++;
-    while (hi > lo && mz_j_is_space((unsigned char)s->p[hi - 1]) && (unsigned char)s->p[hi - 1] < 0x80) hi--;
-    *p = s->p + lo;
-    *n = hi - lo;
+    size_t lo = 0, k = 0, end = 0;
+    int32_t cp;
+    while (lo < s->n) {
+        size_t at = mz_utf8_decode(s->p + lo, s->n - lo, &cp);
+        if (!mz_j_is_space(cp)) break;
+        lo += at;
+    }
+    for (size_t i = lo; i < s->n;) {
+        i += mz_utf8_decode(s->p + i, s->n - i, &cp);
+        int digit = cp >= 0x80 ? mz_j_digit_value(cp) : -1;
+        if (k == 512) return false;
+        buf[k++] = digit >= 0 ? (char)('0' + digit) : mz_j_is_space(cp) ? ' ' : cp >= 0 && cp < 0x80 ? (char)cp : '?';
+        if (buf[k - 1] != ' ') end = k;
+    }
+    *n = end;
+    return true;
 }
 
 static int digit_of(char c)
@@ -91,12 +104,12 @@ static int digit_of(char c)
 /* Python's int(text, base); base 0 reads the prefixes 0x 0o 0b. */
 bool mz_j_parse_int(const mz_jstr *s, int base, int64_t *out, bool *too_large)
 {
-    const char *p;
+    char p[512];
     size_t n, i = 0;
     bool neg = false, any = false, under = false;
     uint64_t v = 0;
     *too_large = false;
-    trim(s, &p, &n);
+    if (!ascii_number(s, p, &n)) return false;
     if (i < n && (p[i] == '-' || p[i] == '+')) neg = p[i++] == '-';
     if (i + 1 < n && p[i] == '0') {
         int b = (p[i + 1] | 0x20) == 'x' ? 16 : (p[i + 1] | 0x20) == 'o' ? 8 : (p[i + 1] | 0x20) == 'b' ? 2 : 0;
@@ -130,11 +143,10 @@ bool mz_j_parse_int(const mz_jstr *s, int base, int64_t *out, bool *too_large)
 
 bool mz_j_parse_float(const mz_jstr *s, double *out)
 {
-    const char *p;
+    char p[512], buf[512];
     size_t n, k = 0;
-    char buf[512];
     bool ok;
-    trim(s, &p, &n);
+    if (!ascii_number(s, p, &n)) return false;
     size_t sign = n && (p[0] == '-' || p[0] == '+');
     static const char *const words[] = {"inf", "infinity", "nan"};
     for (size_t i = 0; i < 3; i++)
@@ -167,10 +179,14 @@ static bool add_str_repr(mz_jst *st, mz_buf *b, mz_jv v)
         int32_t cp;
         char u[16];
         size_t k = mz_utf8_decode(s->p + i, s->n - i, &cp), n;
-        if (cp == quote || cp == '\\') n = (size_t)snprintf(u, sizeof u, "\\%c", (char)cp);
-        else if (cp == '\n' || cp == '\r' || cp == '\t') n = (size_t)snprintf(u, sizeof u, "\\%c", cp == '\n' ? 'n' : cp == '\r' ? 'r' : 't');
-        else if (mz_j_is_printable(cp)) n = 0;
-        else n = (size_t)snprintf(u, sizeof u, cp < 0x100 ? "\\x%02x" : cp < 0x10000 ? "\\u%04x" : "\\U%08x", (unsigned)cp);
+        if (cp == quote || cp == '\\')
+            n = (size_t)snprintf(u, sizeof u, "\\%c", (char)cp);
+        else if (cp == '\n' || cp == '\r' || cp == '\t')
+            n = (size_t)snprintf(u, sizeof u, "\\%c", cp == '\n' ? 'n' : cp == '\r' ? 'r' : 't');
+        else if (mz_j_is_printable(cp))
+            n = 0;
+        else
+            n = (size_t)snprintf(u, sizeof u, cp < 0x100 ? "\\x%02x" : cp < 0x10000 ? "\\u%04x" : "\\U%08x", (unsigned)cp);
         if (!mz_j_charge(st, i % 16 == 0) || !(n ? mz_j_buf_add(st, b, u, n) : mz_j_buf_add(st, b, s->p + i, k))) return false;
         i += k;
     }
@@ -215,8 +231,7 @@ static bool add_other(mz_jst *st, mz_buf *b, mz_jv v)
 {
     char t[96];
     switch (v.type) {
-    case MZ_J_NS:
-        return add(st, b, "<Namespace ") && add_dict(st, b, v.d) && add(st, b, ">");
+    case MZ_J_NS: return add(st, b, "<Namespace ") && add_dict(st, b, v.d) && add(st, b, ">");
     case MZ_J_MACRO:
         if (v.m->node->kind != MZ_JN_MACRO) return add(st, b, "<Macro 'caller'>");
         return add(st, b, "<Macro '") && mz_j_buf_str(st, b, v.m->node->value.s) && add(st, b, "'>");
@@ -230,9 +245,7 @@ static bool add_other(mz_jst *st, mz_buf *b, mz_jv v)
     case MZ_J_METHOD:
         (void)snprintf(t, sizeof t, "<built-in method %s of %s object>", mz_j_method_name(v.meth), mz_j_type_name(v.meth->self));
         return add(st, b, t);
-    default:
-        (void)snprintf(t, sizeof t, "<%s object>", mz_j_type_name(v));
-        return add(st, b, t);
+    default: (void)snprintf(t, sizeof t, "<%s object>", mz_j_type_name(v)); return add(st, b, t);
     }
 }
 
@@ -240,31 +253,18 @@ static bool add_repr_inner(mz_jst *st, mz_buf *b, mz_jv v)
 {
     char t[40];
     switch (v.type) {
-    case MZ_J_UNDEF:
-        return add(st, b, "Undefined");
-    case MZ_J_NONE:
-        return add(st, b, "None");
-    case MZ_J_BOOL:
-        return add(st, b, v.b ? "True" : "False");
-    case MZ_J_INT:
-        (void)snprintf(t, sizeof t, "%" PRId64, v.i);
-        return add(st, b, t);
-    case MZ_J_FLOAT:
-        return mz_j_buf_add(st, b, t, mz_j_float_repr(v.f, t));
-    case MZ_J_STR:
-        return add_str_repr(st, b, v);
-    case MZ_J_LIST:
-        return add_items(st, b, v.l, "[", "]");
-    case MZ_J_TUPLE:
-        return add_items(st, b, v.l, "(", v.l->n == 1 ? ",)" : ")");
-    case MZ_J_DICT:
-        return add_dict(st, b, v.d);
-    case MZ_J_VIEW:
-        return add_view(st, b, v);
-    case MZ_J_RANGE:
-        return add_range(st, b, v.r);
-    default:
-        return add_other(st, b, v);
+    case MZ_J_UNDEF: return add(st, b, "Undefined");
+    case MZ_J_NONE: return add(st, b, "None");
+    case MZ_J_BOOL: return add(st, b, v.b ? "True" : "False");
+    case MZ_J_INT: (void)snprintf(t, sizeof t, "%" PRId64, v.i); return add(st, b, t);
+    case MZ_J_FLOAT: return mz_j_buf_add(st, b, t, mz_j_float_repr(v.f, t));
+    case MZ_J_STR: return add_str_repr(st, b, v);
+    case MZ_J_LIST: return add_items(st, b, v.l, "[", "]");
+    case MZ_J_TUPLE: return add_items(st, b, v.l, "(", v.l->n == 1 ? ",)" : ")");
+    case MZ_J_DICT: return add_dict(st, b, v.d);
+    case MZ_J_VIEW: return add_view(st, b, v);
+    case MZ_J_RANGE: return add_range(st, b, v.r);
+    default: return add_other(st, b, v);
     }
 }
 

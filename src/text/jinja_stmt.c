@@ -2,6 +2,7 @@
  *
  * jinja_stmt.c: statements, loops and macros. Variables are looked up through the chain of enclosing scopes; `if` opens
  * none, every other block does, and an assignment goes to the innermost. */
+#include <stdio.h>
 #include <string.h>
 
 #include "text/jinja_ast.h"
@@ -45,11 +46,13 @@ bool mz_j_assign(mz_jst *st, const mz_jnode *target, mz_jv v)
     if (target->kind == MZ_JN_NAME) return mz_j_scope_set(st, target->atom, v);
     if (target->kind == MZ_JN_NSREF) return assign_ns(st, target, v);
     st->pos = target->pos;
-    if (v.type == MZ_J_LIST || v.type == MZ_J_TUPLE) l = v;
-    else if (!mz_j_to_list(st, v, &l)) return false;
+    if (v.type == MZ_J_LIST || v.type == MZ_J_TUPLE)
+        l = v;
+    else if (!mz_j_to_list(st, v, &l))
+        return false;
     if (l.l->n != target->n)
-        return mz_j_fail(st, MZ_EINVAL, "%s values to unpack (expected %u, got %zu)", l.l->n < target->n ? "not enough" : "too many", target->n,
-                         l.l->n);
+        return mz_j_fail(st, MZ_EINVAL, "%s values to unpack (expected %u, got %zu)", l.l->n < target->n ? "not enough" : "too many",
+                         target->n, l.l->n);
     size_t i = 0;
     for (const mz_jnode *k = target->list; k; k = k->next)
         if (!mz_j_assign(st, k, l.l->v[i++])) return false;
@@ -157,45 +160,32 @@ static bool loop_length(mz_jst *st, mz_jloop *l)
 
 static bool peek(mz_jst *st, mz_jloop *l)
 {
-    return l->after.type != MZ_J_MISSING || mz_j_next(st, l->it, &l->after) >= 0;
+    mz_jv next; /* written also when nothing is left */
+    if (l->after.type != MZ_J_MISSING) return true;
+    int r = mz_j_next(st, l->it, &next);
+    if (r == 1) l->after = next;
+    return r >= 0;
 }
 
 bool mz_j_loop_attr(mz_jst *st, mz_jloop *l, const mz_jstr *name, mz_jv *out)
 {
-    static const char *const names[] = {"index", "index0", "first", "last", "length", "revindex", "revindex0", "depth", "depth0", "previtem", "nextitem"};
+    static const char *const names[] = {"index",     "index0", "first",  "last",     "length",  "revindex",
+                                        "revindex0", "depth",  "depth0", "previtem", "nextitem"};
     size_t k = 0, n = sizeof names / sizeof *names;
     while (k < n && !(name->n == strlen(names[k]) && memcmp(names[k], name->p, name->n) == 0)) k++;
     *out = (mz_jv){0};
     if (k >= 4 && k <= 6 && !loop_length(st, l)) return false;
     if ((k == 3 || k == 10) && !peek(st, l)) return false;
     switch (k) {
-    case 0:
-        *out = mz_j_int(l->index0 + 1);
-        return true;
-    case 1:
-        *out = mz_j_int(l->index0);
-        return true;
-    case 2:
-        *out = mz_j_bool(l->index0 == 0);
-        return true;
-    case 3:
-        *out = mz_j_bool(l->after.type == MZ_J_MISSING);
-        return true;
-    case 4:
-        *out = mz_j_int(l->length);
-        return true;
-    case 5:
-        *out = mz_j_int(l->length - l->index0);
-        return true;
-    case 6:
-        *out = mz_j_int(l->length - l->index0 - 1);
-        return true;
-    case 7:
-        *out = mz_j_int((int64_t)l->depth0 + 1);
-        return true;
-    case 8:
-        *out = mz_j_int(l->depth0);
-        return true;
+    case 0: *out = mz_j_int(l->index0 + 1); return true;
+    case 1: *out = mz_j_int(l->index0); return true;
+    case 2: *out = mz_j_bool(l->index0 == 0); return true;
+    case 3: *out = mz_j_bool(l->after.type == MZ_J_MISSING); return true;
+    case 4: *out = mz_j_int(l->length); return true;
+    case 5: *out = mz_j_int(l->length - l->index0); return true;
+    case 6: *out = mz_j_int(l->length - l->index0 - 1); return true;
+    case 7: *out = mz_j_int((int64_t)l->depth0 + 1); return true;
+    case 8: *out = mz_j_int(l->depth0); return true;
     case 9:
         if (l->index0 == 0) return mz_j_undef_hint(st, "there is no previous item", out);
         *out = l->before;
@@ -204,8 +194,7 @@ bool mz_j_loop_attr(mz_jst *st, mz_jloop *l, const mz_jstr *name, mz_jv *out)
         if (l->after.type == MZ_J_MISSING) return mz_j_undef_hint(st, "there is no next item", out);
         *out = l->after;
         return true;
-    default:
-        return true;
+    default: return true;
     }
 }
 
@@ -249,6 +238,16 @@ static bool macro_specials(mz_jst *st, const mz_jnode *n, const mz_jargs *given,
     return given->n <= n->n || mz_j_fail(st, MZ_EINVAL, "macro takes not more than %u argument(s)", n->n);
 }
 
+static bool not_provided(mz_jst *st, const mz_jstr *name, mz_jv *out)
+{
+    char text[160];
+    (void)snprintf(text, sizeof text, "parameter '%.*s' was not provided", (int)(name->n < 100 ? name->n : 100), name->p);
+    char *hint = mz_j_alloc(st, strlen(text) + 1, 1);
+    if (!hint) return false;
+    memcpy(hint, text, strlen(text));
+    return mz_j_undef_hint(st, hint, out);
+}
+
 static bool macro_params(mz_jst *st, const mz_jnode *n, const mz_jargs *given)
 {
     mz_jargs rest = *given;
@@ -261,8 +260,10 @@ static bool macro_params(mz_jst *st, const mz_jnode *n, const mz_jargs *given)
     for (const mz_jnode *k = n->list; k; k = k->next, i++) {
         mz_jv v = {0};
         if (k->atom == st->t->atom_caller) found_caller = true;
-        if (i < given->n) v = given->v[i];
-        else (void)take_kw(&rest, &k->value, &v);
+        if (i < given->n)
+            v = given->v[i];
+        else
+            (void)take_kw(&rest, &k->value, &v);
         if (!mz_j_charge(st, 1 + rest.n_kw / 8) || !mz_j_scope_set(st, k->atom, v)) return false;
     }
     if (!macro_specials(st, n, given, &rest, found_caller)) return false;
@@ -271,7 +272,7 @@ static bool macro_params(mz_jst *st, const mz_jnode *n, const mz_jargs *given)
         for (uint32_t s = 0; s < st->scope->n; s++)
             if (st->scope->v[s].atom == k->atom) v = st->scope->v[s].val;
         if (v.type != MZ_J_MISSING) continue;
-        if (k->a ? !mz_j_eval(st, k->a, &v) : !mz_j_undef_name(st, k->value, &v)) return false;
+        if (k->a ? !mz_j_eval(st, k->a, &v) : !not_provided(st, k->value.s, &v)) return false;
         if (!mz_j_scope_set(st, k->atom, v)) return false;
     }
     return true;
@@ -378,33 +379,18 @@ static mz_jflow exec_one(mz_jst *st, const mz_jnode *n)
     bool ok;
     st->pos = n->pos;
     switch (n->kind) {
-    case MZ_JN_DATA:
-        ok = mz_j_buf_str(st, st->out, n->value.s);
-        break;
-    case MZ_JN_PRINT:
-        ok = mz_j_eval(st, n->a, &v) && mz_j_add_str(st, st->out, v);
-        break;
-    case MZ_JN_FOR:
-        return mz_j_eval(st, n->b, &v) ? run_loop(st, n, st->scope, v, 0) : MZ_J_FAILED;
-    case MZ_JN_IF:
-        return exec_if(st, n);
+    case MZ_JN_DATA: ok = mz_j_buf_str(st, st->out, n->value.s); break;
+    case MZ_JN_PRINT: ok = mz_j_eval(st, n->a, &v) && mz_j_add_str(st, st->out, v); break;
+    case MZ_JN_FOR: return mz_j_eval(st, n->b, &v) ? run_loop(st, n, st->scope, v, 0) : MZ_J_FAILED;
+    case MZ_JN_IF: return exec_if(st, n);
     case MZ_JN_SET:
-    case MZ_JN_SET_BLOCK:
-        return exec_set(st, n);
-    case MZ_JN_MACRO:
-        ok = make_macro(st, n, &v) && mz_j_scope_set(st, n->atom, v);
-        break;
-    case MZ_JN_CALL_BLOCK:
-        ok = call_block(st, n);
-        break;
-    case MZ_JN_FILTER_BLOCK:
-        return exec_filter_block(st, n);
-    case MZ_JN_BREAK:
-        return MZ_J_BREAK;
-    case MZ_JN_CONTINUE:
-        return MZ_J_CONTINUE;
-    default:
-        return exec_scoped(st, n);
+    case MZ_JN_SET_BLOCK: return exec_set(st, n);
+    case MZ_JN_MACRO: ok = make_macro(st, n, &v) && mz_j_scope_set(st, n->atom, v); break;
+    case MZ_JN_CALL_BLOCK: ok = call_block(st, n); break;
+    case MZ_JN_FILTER_BLOCK: return exec_filter_block(st, n);
+    case MZ_JN_BREAK: return MZ_J_BREAK;
+    case MZ_JN_CONTINUE: return MZ_J_CONTINUE;
+    default: return exec_scoped(st, n);
     }
     return ok ? MZ_J_DONE : MZ_J_FAILED;
 }

@@ -31,8 +31,7 @@ mz_status mz_template_parse(const char *src, size_t n, mz_template **out, mz_err
     mz_jparse p = {.err = err};
     mz_template *t = NULL;
     *out = NULL;
-    if (n > SOURCE_BYTES_MAX)
-        MZ_FAIL(MZ_ELIMIT, err, "the chat template has %zu bytes; at most %d are accepted", n, SOURCE_BYTES_MAX);
+    if (n > SOURCE_BYTES_MAX) MZ_FAIL(MZ_ELIMIT, err, "the chat template has %zu bytes; at most %d are accepted", n, SOURCE_BYTES_MAX);
     if (!mz_utf8_is_valid(src, n)) MZ_FAIL(MZ_EFORMAT, err, "the chat template is not valid UTF-8");
     t = mz_calloc(1, sizeof *t);
     if (!t || !(t->src = mz_calloc(n + 1, 1))) MZ_FAIL(MZ_ENOMEM, err, "out of memory for a chat template of %zu bytes", n);
@@ -62,12 +61,20 @@ void mz_template_free(mz_template *t)
     mz_free(t);
 }
 
-mz_status mz_template_render(const mz_template *t, const json_t *context, const mz_template_limits *limits, int64_t now_unix_s,
-                             mz_buf *out, mz_err *err)
+mz_status mz_template_render(const mz_template *t, const json_t *context, const mz_template_limits *limits, int64_t now_unix_s, mz_buf *out,
+                             mz_err *err)
 {
     const mz_template_limits *lim = limits ? limits : &mz_template_limits_default;
-    mz_jst st = {.t = t, .err = err, .status = MZ_OK, .fuel = lim->n_step, .depth_max = lim->depth, .out_limit = lim->output_bytes,
-                 .now_s = now_unix_s, .out = out, .out_base = out->len, .arena = {.limit_bytes = lim->memory_bytes}};
+    mz_jst st = {.t = t,
+                 .err = err,
+                 .status = MZ_OK,
+                 .fuel = lim->n_step,
+                 .depth_max = lim->depth,
+                 .out_limit = lim->output_bytes,
+                 .now_s = now_unix_s,
+                 .out = out,
+                 .out_base = out->len,
+                 .arena = {.limit_bytes = lim->memory_bytes}};
     mz_jscope root = {0};
     mz_jv globals;
     st.scope = &root;

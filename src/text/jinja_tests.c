@@ -31,13 +31,13 @@ static bool t_divisibleby(mz_jst *st, mz_jv v, mz_jv arg, bool *out)
 }
 
 /* Tests of the type alone. */
-#define TYPE_TEST(name, expr)                                              \
-    static bool t_##name(mz_jst *st, mz_jv v, mz_jv arg, bool *out)        \
-    {                                                                      \
-        (void)st;                                                          \
-        (void)arg;                                                         \
-        *out = (expr);                                                     \
-        return true;                                                       \
+#define TYPE_TEST(name, expr)                                                                                                              \
+    static bool t_##name(mz_jst *st, mz_jv v, mz_jv arg, bool *out)                                                                        \
+    {                                                                                                                                      \
+        (void)st;                                                                                                                          \
+        (void)arg;                                                                                                                         \
+        *out = (expr);                                                                                                                     \
+        return true;                                                                                                                       \
     }
 TYPE_TEST(defined, v.type != MZ_J_UNDEF)
 TYPE_TEST(undefined, v.type == MZ_J_UNDEF)
@@ -50,7 +50,8 @@ TYPE_TEST(float, v.type == MZ_J_FLOAT)
 TYPE_TEST(string, v.type == MZ_J_STR)
 TYPE_TEST(mapping, v.type == MZ_J_DICT)
 TYPE_TEST(number, mz_j_is_num(v))
-TYPE_TEST(sequence, v.type == MZ_J_UNDEF || v.type == MZ_J_STR || v.type == MZ_J_LIST || v.type == MZ_J_TUPLE || v.type == MZ_J_DICT || v.type == MZ_J_RANGE)
+TYPE_TEST(sequence, v.type == MZ_J_UNDEF || v.type == MZ_J_STR || v.type == MZ_J_LIST || v.type == MZ_J_TUPLE || v.type == MZ_J_DICT ||
+                        v.type == MZ_J_RANGE)
 TYPE_TEST(iterable, (v.type >= MZ_J_STR && v.type <= MZ_J_ITER) || v.type == MZ_J_UNDEF || v.type == MZ_J_LOOP)
 TYPE_TEST(callable, v.type >= MZ_J_MACRO && v.type != MZ_J_CYCLER ? true : v.type == MZ_J_UNDEF)
 TYPE_TEST(escaped, v.type == MZ_J_STR && v.sub)
@@ -64,7 +65,7 @@ static bool t_lower(mz_jst *st, mz_jv v, mz_jv arg, bool *out)
     (void)arg;
     if (!mz_j_to_str(st, v, &s)) return false;
     *out = mz_j_is_class(s.s, MZ_J_ISLOWER);
-    return mz_j_charge(st, s.s->n / 8);
+    return mz_j_charge(st, s.s->n / 2);
 }
 static bool t_upper(mz_jst *st, mz_jv v, mz_jv arg, bool *out)
 {
@@ -72,7 +73,7 @@ static bool t_upper(mz_jst *st, mz_jv v, mz_jv arg, bool *out)
     (void)arg;
     if (!mz_j_to_str(st, v, &s)) return false;
     *out = mz_j_is_class(s.s, MZ_J_ISUPPER);
-    return mz_j_charge(st, s.s->n / 8);
+    return mz_j_charge(st, s.s->n / 2);
 }
 static bool t_in(mz_jst *st, mz_jv v, mz_jv arg, bool *out)
 {
@@ -118,19 +119,45 @@ static const struct {
     const char *name;
     test_fn fn;
     const char *param; /* NULL: takes none */
-} tests[] = {{"odd", t_odd, NULL},           {"even", t_even, NULL},         {"divisibleby", t_divisibleby, "num"},
-             {"defined", t_defined, NULL},   {"undefined", t_undefined, NULL}, {"filter", t_filter, NULL},
-             {"test", t_test, NULL},         {"none", t_none, NULL},         {"boolean", t_boolean, NULL},
-             {"false", t_false, NULL},       {"true", t_true, NULL},         {"integer", t_integer, NULL},
-             {"float", t_float, NULL},       {"lower", t_lower, NULL},       {"upper", t_upper, NULL},
-             {"string", t_string, NULL},     {"mapping", t_mapping, NULL},   {"number", t_number, NULL},
-             {"sequence", t_sequence, NULL}, {"iterable", t_iterable, NULL}, {"callable", t_callable, NULL},
-             {"sameas", t_sameas, "other"},  {"escaped", t_escaped, NULL},   {"in", t_in, "seq"},
-             {"==", t_eq, "other"},          {"eq", t_eq, "other"},          {"equalto", t_eq, "other"},
-             {"!=", t_ne, "other"},          {"ne", t_ne, "other"},          {">", t_gt, "other"},
-             {"gt", t_gt, "other"},          {"greaterthan", t_gt, "other"}, {">=", t_ge, "other"},
-             {"ge", t_ge, "other"},          {"<", t_lt, "other"},           {"lt", t_lt, "other"},
-             {"lessthan", t_lt, "other"},    {"<=", t_le, "other"},          {"le", t_le, "other"}};
+} tests[] = {{"odd", t_odd, NULL},
+             {"even", t_even, NULL},
+             {"divisibleby", t_divisibleby, "num"},
+             {"defined", t_defined, NULL},
+             {"undefined", t_undefined, NULL},
+             {"filter", t_filter, NULL},
+             {"test", t_test, NULL},
+             {"none", t_none, NULL},
+             {"boolean", t_boolean, NULL},
+             {"false", t_false, NULL},
+             {"true", t_true, NULL},
+             {"integer", t_integer, NULL},
+             {"float", t_float, NULL},
+             {"lower", t_lower, NULL},
+             {"upper", t_upper, NULL},
+             {"string", t_string, NULL},
+             {"mapping", t_mapping, NULL},
+             {"number", t_number, NULL},
+             {"sequence", t_sequence, NULL},
+             {"iterable", t_iterable, NULL},
+             {"callable", t_callable, NULL},
+             {"sameas", t_sameas, "other"},
+             {"escaped", t_escaped, NULL},
+             {"in", t_in, "seq"},
+             {"==", t_eq, "other"},
+             {"eq", t_eq, "other"},
+             {"equalto", t_eq, "other"},
+             {"!=", t_ne, "other"},
+             {"ne", t_ne, "other"},
+             {">", t_gt, "other"},
+             {"gt", t_gt, "other"},
+             {"greaterthan", t_gt, "other"},
+             {">=", t_ge, "other"},
+             {"ge", t_ge, "other"},
+             {"<", t_lt, "other"},
+             {"lt", t_lt, "other"},
+             {"lessthan", t_lt, "other"},
+             {"<=", t_le, "other"},
+             {"le", t_le, "other"}};
 
 int mz_j_test_find(const char *name, size_t n)
 {

@@ -52,6 +52,16 @@ static int category(int32_t cp)
     return cp < 0 ? UTF8PROC_CATEGORY_CN : (int)utf8proc_category(cp);
 }
 
+int mz_j_digit_value(int32_t cp)
+{
+    if (category(cp) != UTF8PROC_CATEGORY_ND) return -1;
+    if (cp >= 0x1d7ce && cp <= 0x1d7ff) return (cp - 0x1d7ce) % 10;
+    /* All other scripts' ten digits begin at a code point that ends in 0 or 6. */
+    int low = cp & 15;
+    if (low < 6) return low;
+    return category(cp - low) == UTF8PROC_CATEGORY_ND ? low : low - 6;
+}
+
 static bool is_letter(int32_t cp)
 {
     int c = category(cp);
@@ -71,8 +81,7 @@ bool mz_j_is_ident(int32_t cp, bool first)
     if (cp < 0x80) return cp == '_' || (cp >= 'a' && cp <= 'z') || (cp >= 'A' && cp <= 'Z') || (!first && cp >= '0' && cp <= '9');
     int c = category(cp);
     if (is_letter(cp) || c == UTF8PROC_CATEGORY_NL) return true;
-    return !first &&
-           (c == UTF8PROC_CATEGORY_MN || c == UTF8PROC_CATEGORY_MC || c == UTF8PROC_CATEGORY_ND || c == UTF8PROC_CATEGORY_PC);
+    return !first && (c == UTF8PROC_CATEGORY_MN || c == UTF8PROC_CATEGORY_MC || c == UTF8PROC_CATEGORY_ND || c == UTF8PROC_CATEGORY_PC);
 }
 
 static bool is_cased(int32_t cp)
@@ -83,8 +92,8 @@ static bool is_cased(int32_t cp)
 
 static bool is_digit(int32_t cp)
 {
-    return category(cp) == UTF8PROC_CATEGORY_ND || cp == 0xb2 || cp == 0xb3 || cp == 0xb9 || cp == 0x2070 || (cp >= 0x2074 && cp <= 0x2079) ||
-           (cp >= 0x2080 && cp <= 0x2089) || (cp >= 0x2460 && cp <= 0x2468);
+    return category(cp) == UTF8PROC_CATEGORY_ND || cp == 0xb2 || cp == 0xb3 || cp == 0xb9 || cp == 0x2070 ||
+           (cp >= 0x2074 && cp <= 0x2079) || (cp >= 0x2080 && cp <= 0x2089) || (cp >= 0x2460 && cp <= 0x2468);
 }
 
 static bool is_numeric(int32_t cp)
@@ -97,6 +106,11 @@ bool mz_j_is_class(const mz_jstr *s, mz_jclass want)
 {
     bool any = false;
     int32_t cp;
+    if (want == MZ_J_ASCII) {
+        for (size_t i = 0; i < s->n; i++)
+            if ((unsigned char)s->p[i] >= 0x80) return false;
+        return true;
+    }
     for (size_t i = 0; i < s->n;) {
         i += mz_utf8_decode(s->p + i, s->n - i, &cp);
         int c = category(cp);
@@ -127,13 +141,11 @@ bool mz_j_is_class(const mz_jstr *s, mz_jclass want)
             if (c == UTF8PROC_CATEGORY_LL || c == UTF8PROC_CATEGORY_LT) return false;
             any = any || c == UTF8PROC_CATEGORY_LU;
             break;
-        case MZ_J_ASCII:
-            if (cp < 0 || cp >= 0x80) return false;
-            break;
+        case MZ_J_ASCII: break;
         }
     }
     if (want == MZ_J_ISLOWER || want == MZ_J_ISUPPER) return any;
-    return want == MZ_J_ASCII || s->n > 0;
+    return s->n > 0;
 }
 
 static const char *upper_special(int32_t cp, bool title)
@@ -179,34 +191,55 @@ static bool next_is_cased(const mz_jstr *s, size_t i)
     return is_cased(cp);
 }
 
+static bool ascii_case(mz_jst *st, mz_jv v, bool upper, mz_jv *out)
+{
+    const mz_jstr *s = v.s;
+    char *p = mz_j_alloc(st, s->n + 1, 1);
+    if (!p) return false;
+    for (size_t i = 0; i < s->n; i++) {
+        char c = s->p[i];
+        p[i] = (char)((upper ? c >= 'a' && c <= 'z' : c >= 'A' && c <= 'Z') ? c ^ 0x20 : c);
+    }
+    if (!mz_j_str_borrow(st, p, s->n, out)) return false;
+    out->sub = v.sub;
+    return true;
+}
+
 bool mz_j_case(mz_jst *st, mz_jv v, mz_jcase how, mz_jv *out)
 {
     const mz_jstr *s = v.s;
     mz_buf b = {0};
-    bool ok = mz_j_charge(st, s->n / 4), prev_cased = false;
+    if ((how == MZ_J_LOWER || how == MZ_J_UPPER) && mz_j_is_class(s, MZ_J_ASCII))
+        return mz_j_charge(st, s->n / 16) && ascii_case(st, v, how == MZ_J_UPPER, out);
+    bool ok = mz_j_charge(st, s->n / 2), prev_cased = false;
     for (size_t i = 0; i < s->n && ok;) {
         int32_t cp;
         char u[4];
         size_t at = i, k = mz_utf8_decode(s->p + i, s->n - i, &cp);
         i += k;
         mz_jcase c = how;
-        if (how == MZ_J_CAPITALIZE) c = at == 0 ? MZ_J_TITLE : MZ_J_LOWER;
-        else if (how == MZ_J_TITLE) c = prev_cased ? MZ_J_LOWER : MZ_J_TITLE;
+        if (how == MZ_J_CAPITALIZE)
+            c = at == 0 ? MZ_J_TITLE : MZ_J_LOWER;
+        else if (how == MZ_J_TITLE)
+            c = prev_cased ? MZ_J_LOWER : MZ_J_TITLE;
         else if (how == MZ_J_SWAPCASE)
             c = category(cp) == UTF8PROC_CATEGORY_LU ? MZ_J_LOWER : category(cp) == UTF8PROC_CATEGORY_LL ? MZ_J_UPPER : MZ_J_SWAPCASE;
-        const char *special = cp < 0x80                              ? NULL
-                              : c == MZ_J_UPPER || c == MZ_J_TITLE   ? upper_special(cp, c == MZ_J_TITLE)
-                              : c == MZ_J_CASEFOLD                   ? fold_special(cp)
-                              : c == MZ_J_LOWER && cp == 0x130       ? "i\xcc\x87"
+        const char *special = cp < 0x80                                                              ? NULL
+                              : c == MZ_J_UPPER || c == MZ_J_TITLE                                   ? upper_special(cp, c == MZ_J_TITLE)
+                              : c == MZ_J_CASEFOLD                                                   ? fold_special(cp)
+                              : c == MZ_J_LOWER && cp == 0x130                                       ? "i\xcc\x87"
                               : c == MZ_J_LOWER && cp == 0x3a3 && prev_cased && !next_is_cased(s, i) ? "\xcf\x82"
-                                                                     : NULL;
+                                                                                                     : NULL;
         if (special) {
             ok = mz_j_buf_add(st, &b, special, strlen(special));
         } else {
             int32_t to = cp;
-            if (cp >= 0 && c == MZ_J_UPPER) to = utf8proc_toupper(cp);
-            else if (cp >= 0 && (c == MZ_J_LOWER || c == MZ_J_CASEFOLD)) to = utf8proc_tolower(cp);
-            else if (cp >= 0 && c == MZ_J_TITLE) to = utf8proc_totitle(cp);
+            if (cp >= 0 && c == MZ_J_UPPER)
+                to = utf8proc_toupper(cp);
+            else if (cp >= 0 && (c == MZ_J_LOWER || c == MZ_J_CASEFOLD))
+                to = utf8proc_tolower(cp);
+            else if (cp >= 0 && c == MZ_J_TITLE)
+                to = utf8proc_totitle(cp);
             ok = to == cp ? mz_j_buf_add(st, &b, s->p + at, k) : mz_j_buf_add(st, &b, u, mz_utf8_encode(to, u));
         }
         prev_cased = is_cased(cp);

@@ -217,11 +217,14 @@ bool mz_j_undef_fail(mz_jst *st, mz_jv v)
         return false;
     }
     const char *name = b.data ? b.data : "";
-    if (u->obj.type == MZ_J_MISSING) mz_j_fail(st, MZ_EINVAL, "%s is undefined", name);
-    else if (u->name.type != MZ_J_STR)
-        mz_j_fail(st, MZ_EINVAL, u->obj.type == MZ_J_NONE ? "None has no element %.0s%s" : "%s object has no element %s", mz_j_type_name(u->obj), name);
-    else mz_j_fail(st, MZ_EINVAL, "'%s%s' has no attribute %s", u->obj.type == MZ_J_NONE ? "None" : mz_j_type_name(u->obj),
-                   u->obj.type == MZ_J_NONE ? "" : " object", name);
+    if (u->obj.type == MZ_J_MISSING)
+        mz_j_fail(st, MZ_EINVAL, "%s is undefined", name);
+    else {
+        const char *module = u->obj.type == MZ_J_LOOP || u->obj.type == MZ_J_MACRO ? "jinja2.runtime." : "";
+        const char *type = u->obj.type == MZ_J_NONE ? "None" : mz_j_type_name(u->obj), *object = u->obj.type == MZ_J_NONE ? "" : " object";
+        mz_j_fail(st, MZ_EINVAL, u->name.type == MZ_J_STR ? "'%s%s%s' has no attribute %s" : "%s%s%s has no element %s", module, type,
+                  object, name);
+    }
     mz_buf_free(&b);
     return false;
 }
@@ -232,29 +235,36 @@ bool mz_j_truth(mz_jv v)
     switch (v.type) {
     case MZ_J_MISSING:
     case MZ_J_UNDEF:
-    case MZ_J_NONE:
-        return false;
-    case MZ_J_BOOL:
-        return v.b;
-    case MZ_J_INT:
-        return v.i != 0;
-    case MZ_J_FLOAT:
-        return v.f != 0;
-    default:
-        return mz_j_len(v, &n) ? n > 0 : true;
+    case MZ_J_NONE: return false;
+    case MZ_J_BOOL: return v.b;
+    case MZ_J_INT: return v.i != 0;
+    case MZ_J_FLOAT: return v.f != 0;
+    default: return mz_j_len(v, &n) ? n > 0 : true;
     }
 }
 
 const char *mz_j_type_name(mz_jv v)
 {
-    static const char *const names[] = {
-        [MZ_J_MISSING] = "missing", [MZ_J_UNDEF] = "Undefined", [MZ_J_NONE] = "NoneType",
-        [MZ_J_BOOL] = "bool",       [MZ_J_INT] = "int",         [MZ_J_FLOAT] = "float",
-        [MZ_J_STR] = "str",         [MZ_J_LIST] = "list",       [MZ_J_TUPLE] = "tuple",
-        [MZ_J_DICT] = "dict",       [MZ_J_VIEW] = "dict_items", [MZ_J_RANGE] = "range",
-        [MZ_J_ITER] = "generator",  [MZ_J_NS] = "Namespace",    [MZ_J_MACRO] = "Macro",
-        [MZ_J_LOOP] = "LoopContext", [MZ_J_METHOD] = "builtin_function_or_method", [MZ_J_FUNC] = "function",
-        [MZ_J_CYCLER] = "Cycler",   [MZ_J_JOINER] = "Joiner"};
+    static const char *const names[] = {[MZ_J_MISSING] = "missing",
+                                        [MZ_J_UNDEF] = "Undefined",
+                                        [MZ_J_NONE] = "NoneType",
+                                        [MZ_J_BOOL] = "bool",
+                                        [MZ_J_INT] = "int",
+                                        [MZ_J_FLOAT] = "float",
+                                        [MZ_J_STR] = "str",
+                                        [MZ_J_LIST] = "list",
+                                        [MZ_J_TUPLE] = "tuple",
+                                        [MZ_J_DICT] = "dict",
+                                        [MZ_J_VIEW] = "dict_items",
+                                        [MZ_J_RANGE] = "range",
+                                        [MZ_J_ITER] = "generator",
+                                        [MZ_J_NS] = "Namespace",
+                                        [MZ_J_MACRO] = "Macro",
+                                        [MZ_J_LOOP] = "LoopContext",
+                                        [MZ_J_METHOD] = "builtin_function_or_method",
+                                        [MZ_J_FUNC] = "function",
+                                        [MZ_J_CYCLER] = "Cycler",
+                                        [MZ_J_JOINER] = "Joiner"};
     if (v.type == MZ_J_VIEW) return v.sub == MZ_J_KEYS ? "dict_keys" : v.sub == MZ_J_VALUES ? "dict_values" : "dict_items";
     if (v.type == MZ_J_STR && v.sub) return "Markup";
     return names[v.type];
@@ -263,25 +273,14 @@ const char *mz_j_type_name(mz_jv v)
 bool mz_j_len(mz_jv v, size_t *n)
 {
     switch (v.type) {
-    case MZ_J_UNDEF:
-        *n = 0;
-        return true;
-    case MZ_J_STR:
-        *n = v.s->n_cp == SIZE_MAX ? mz_j_cp_count(v.s->p, v.s->n) : v.s->n_cp;
-        return true;
+    case MZ_J_UNDEF: *n = 0; return true;
+    case MZ_J_STR: *n = v.s->n_cp == SIZE_MAX ? mz_j_cp_count(v.s->p, v.s->n) : v.s->n_cp; return true;
     case MZ_J_LIST:
-    case MZ_J_TUPLE:
-        *n = v.l->n;
-        return true;
+    case MZ_J_TUPLE: *n = v.l->n; return true;
     case MZ_J_DICT:
-    case MZ_J_VIEW:
-        *n = v.d->n;
-        return true;
-    case MZ_J_RANGE:
-        *n = v.r->n;
-        return true;
-    default:
-        return false;
+    case MZ_J_VIEW: *n = v.d->n; return true;
+    case MZ_J_RANGE: *n = v.r->n; return true;
+    default: return false;
     }
 }
 

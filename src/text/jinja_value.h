@@ -105,7 +105,7 @@ struct mz_jdict { /* insertion order */
     size_t n_index;
 };
 
-struct mz_jundef { /* jinja2.Undefined: prints empty, fails on use with the message below */
+struct mz_jundef {    /* jinja2.Undefined: prints empty, fails on use with the message below */
     const char *hint; /* non-NULL: the whole message */
     mz_jv obj;        /* MISSING: a name that is not defined; else what lacks `name` */
     mz_jv name;
@@ -121,7 +121,7 @@ typedef struct mz_jscope { /* variables set in one block */
     struct mz_jvar {
         uint32_t atom;
         mz_jv val;
-    } *v;
+    } * v;
     uint32_t n, cap;
 } mz_jscope;
 
@@ -237,7 +237,7 @@ bool mz_j_order(mz_jst *st, mz_jv a, mz_jv b, const char *op, int *out); /* <0, 
 bool mz_j_in(mz_jst *st, mz_jv item, mz_jv seq, bool *out);
 
 /* --- text of values (jinja_repr.c) --- */
-bool mz_j_to_str(mz_jst *st, mz_jv v, mz_jv *out); /* Python's str(); a Markup loses its mark */
+bool mz_j_to_str(mz_jst *st, mz_jv v, mz_jv *out);   /* Python's str(); a Markup loses its mark */
 bool mz_j_soft_str(mz_jst *st, mz_jv v, mz_jv *out); /* keeps it */
 bool mz_j_add_str(mz_jst *st, mz_buf *b, mz_jv v);
 bool mz_j_add_repr(mz_jst *st, mz_buf *b, mz_jv v);
@@ -248,12 +248,23 @@ bool mz_j_parse_float(const mz_jstr *s, double *out);
 
 /* --- characters (jinja_unicode.c) --- */
 bool mz_j_is_space(int32_t cp);
+int mz_j_digit_value(int32_t cp); /* of a decimal digit of any script; else -1 */
 size_t mz_j_cp_count(const char *p, size_t n);
 size_t mz_j_str_len(mz_jstr *s);
 size_t mz_j_cp_offset(const mz_jstr *s, size_t i_cp); /* byte offset of a code point */
 typedef enum { MZ_J_LOWER, MZ_J_UPPER, MZ_J_CAPITALIZE, MZ_J_TITLE, MZ_J_SWAPCASE, MZ_J_CASEFOLD } mz_jcase;
 bool mz_j_case(mz_jst *st, mz_jv s, mz_jcase how, mz_jv *out);
-typedef enum { MZ_J_ALPHA, MZ_J_DIGIT, MZ_J_DECIMAL, MZ_J_NUMERIC, MZ_J_ALNUM, MZ_J_SPACE, MZ_J_ISLOWER, MZ_J_ISUPPER, MZ_J_ASCII } mz_jclass;
+typedef enum {
+    MZ_J_ALPHA,
+    MZ_J_DIGIT,
+    MZ_J_DECIMAL,
+    MZ_J_NUMERIC,
+    MZ_J_ALNUM,
+    MZ_J_SPACE,
+    MZ_J_ISLOWER,
+    MZ_J_ISUPPER,
+    MZ_J_ASCII
+} mz_jclass;
 bool mz_j_is_class(const mz_jstr *s, mz_jclass c);
 bool mz_j_is_printable(int32_t cp);
 bool mz_j_is_ident(int32_t cp, bool first);
@@ -298,7 +309,7 @@ enum {
     MZ_J_FN_STRFTIME,
     MZ_J_FN_LIPSUM
 };
-bool mz_j_globals(mz_jst *st, mz_jdict *d); /* adds the functions above */
+bool mz_j_globals(mz_jst *st, mz_jdict *d);                                          /* adds the functions above */
 bool mz_j_call_macro(mz_jst *st, const mz_jmacro *m, const mz_jargs *a, mz_jv *out); /* jinja_stmt.c */
 bool mz_j_call_loop(mz_jst *st, const mz_jloop *l, mz_jv iterable, mz_jv *out);      /* jinja_stmt.c */
 bool mz_j_loop_attr(mz_jst *st, mz_jloop *l, const mz_jstr *name, mz_jv *out);       /* MISSING: no such attribute */
