@@ -260,8 +260,8 @@ MZ_INLINE void attend(const mz_kv_type kv, const size_t size, const job *j)
     for (int64_t i = 0; i < j->n_q; i++) finish(j, i);
 }
 
-void mz_avx2_attend(const mz_attend_args *a, const float *q, int64_t ldq, int64_t n_q, int64_t pos0, int64_t i_head_kv, float *o, int64_t ldo,
-                    float *scratch)
+void mz_avx2_attend(const mz_attend_args *a, const float *q, int64_t ldq, int64_t n_q, int64_t pos0, int64_t i_head_kv, float *o,
+                    int64_t ldo, float *scratch)
 {
     if (n_q <= 0) return;
     float *p = scratch, *state = p + n_q * MZ_ATTEND_PART, *v = state + n_q * STATE;

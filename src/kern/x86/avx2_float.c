@@ -87,8 +87,8 @@ typedef struct sums {
 
 /* Columns c.. (n of them, at most COLS) of nr rows; rows that do not exist read as zero. The pieces are too short for the
  * processor to foresee the next one, which lies `ahead` bytes on in each row. */
-MZ_INLINE void pack(const mz_dtype type, const size_t size, const uint8_t *w, size_t w_stride, int64_t nr, int64_t c, int64_t n, size_t ahead,
-                    strip *s)
+MZ_INLINE void pack(const mz_dtype type, const size_t size, const uint8_t *w, size_t w_stride, int64_t nr, int64_t c, int64_t n,
+                    size_t ahead, strip *s)
 {
     for (int64_t g = 0; g < n; g += 16) {
         for (int r = 0; r < ROWS; r++) {
@@ -102,7 +102,8 @@ MZ_INLINE void pack(const mz_dtype type, const size_t size, const uint8_t *w, si
 }
 
 /* acc continues over n columns of one half; x points to its first lane, and the last group holds only n % 16 columns. */
-MZ_INLINE void half_pass(const int nt, const __m256 (*w)[ROWS], const float *x, size_t ldx, int64_t n, int64_t half, __m256 acc[ROWS][TOKENS])
+MZ_INLINE void half_pass(const int nt, const __m256 (*w)[ROWS], const float *x, size_t ldx, int64_t n, int64_t half,
+                         __m256 acc[ROWS][TOKENS])
 {
     __m256 a[ROWS][TOKENS];
     MZ_UNROLL
@@ -178,7 +179,8 @@ MZ_INLINE void matmul(const mz_dtype type, const size_t size, const mz_weight *w
     if (n_tok < FEW) {
         int64_t r = out0;
         if (n_tok == 1)
-            for (; r + ROWS_ONE <= out1; r += ROWS_ONE, rows += ROWS_ONE * wb) few(type, size, ROWS_ONE, 1, rows, wb, x, ldx, w->n_in, y + r, ldy);
+            for (; r + ROWS_ONE <= out1; r += ROWS_ONE, rows += ROWS_ONE * wb)
+                few(type, size, ROWS_ONE, 1, rows, wb, x, ldx, w->n_in, y + r, ldy);
         for (int64_t nr; r < out1; r += nr, rows += (size_t)nr * wb) {
             nr = out1 - r < ROWS ? 1 : ROWS;
             const float *xt = x;

@@ -10,8 +10,8 @@ MZ_INLINE __m256i pair_u8(const uint8_t *sc8)
 {
     int64_t v;
     memcpy(&v, sc8, sizeof v);
-    const __m256i at = _mm256_setr_epi8(0, -1, 0, -1, 1, -1, 1, -1, 2, -1, 2, -1, 3, -1, 3, -1, 4, -1, 4, -1, 5, -1, 5, -1, 6, -1, 6, -1, 7, -1,
-                                        7, -1);
+    const __m256i at = _mm256_setr_epi8(0, -1, 0, -1, 1, -1, 1, -1, 2, -1, 2, -1, 3, -1, 3, -1, 4, -1, 4, -1, 5, -1, 5, -1, 6, -1, 6, -1,
+                                        7, -1, 7, -1);
     return _mm256_shuffle_epi8(_mm256_set1_epi64x(v), at);
 }
 MZ_INLINE __m256i pair_i8(const uint8_t *sc8)
@@ -21,8 +21,8 @@ MZ_INLINE __m256i pair_i8(const uint8_t *sc8)
 /* Spreads the bytes of groups 2b and 2b + 1 to pairs (first, second). */
 MZ_INLINE __m256i both_u8(const uint8_t *sc16)
 {
-    const __m256i at = _mm256_setr_epi8(0, -1, 8, -1, 1, -1, 9, -1, 2, -1, 10, -1, 3, -1, 11, -1, 4, -1, 12, -1, 5, -1, 13, -1, 6, -1, 14, -1, 7,
-                                        -1, 15, -1);
+    const __m256i at = _mm256_setr_epi8(0, -1, 8, -1, 1, -1, 9, -1, 2, -1, 10, -1, 3, -1, 11, -1, 4, -1, 12, -1, 5, -1, 13, -1, 6, -1, 14,
+                                        -1, 7, -1, 15, -1);
     return _mm256_shuffle_epi8(v_bcast16(sc16), at);
 }
 MZ_INLINE __m256i both_i8(const uint8_t *sc16)

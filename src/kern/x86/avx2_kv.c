@@ -35,7 +35,8 @@ MZ_INLINE __m256 round8(const mz_kv_type kv, __m256 v, uint8_t *p)
             _mm256_srli_epi32(_mm256_add_epi32(_mm256_add_epi32(mag, _mm256_set1_epi32(0x7ffff)), even), 20), _mm256_set1_epi32(120 << 3));
         /* Below 2^-6 in steps of 2^-9: the addition rounds. */
         const __m256 magic = v_set(0x1p14f);
-        const __m256i tiny = _mm256_sub_epi32(_mm256_castps_si256(_mm256_add_ps(_mm256_castsi256_ps(mag), magic)), _mm256_castps_si256(magic));
+        const __m256 rounded = _mm256_add_ps(_mm256_castsi256_ps(mag), magic);
+        const __m256i tiny = _mm256_sub_epi32(_mm256_castps_si256(rounded), _mm256_castps_si256(magic));
         __m256i c = _mm256_blendv_epi8(normal, tiny, _mm256_cmpgt_epi32(_mm256_set1_epi32(0x3c800000), mag));
         c = _mm256_or_si256(_mm256_min_epi32(c, _mm256_set1_epi32(0x7f)), _mm256_and_si256(wild, _mm256_set1_epi32(0x7f)));
         const __m256i bad = _mm256_cmpeq_epi32(_mm256_and_si256(c, _mm256_set1_epi32(0x7f)), _mm256_set1_epi32(0x7f));

@@ -196,8 +196,9 @@ MZ_INLINE int64_t min_i64(int64_t a, int64_t b)
 /* Unpacks block b of a panel. */
 typedef void mz_unpack_a_fn(const uint8_t *panel, int64_t b, __m256i c[8], __m256 *d, __m256 *m);
 
-MZ_INLINE void mz_low_a(mz_unpack_a_fn *unpack, const mz_dot dot, const mz_term term, const int offset, mz_tile_a_fn *tile, const mz_weight *w,
-                        const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1)
+MZ_INLINE void mz_low_a(mz_unpack_a_fn *unpack, const mz_dot dot, const mz_term term, const int offset, mz_tile_a_fn *tile,
+                        const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0,
+                        int64_t out1)
 {
     const int64_t n_blk = mz_q8_n_blk(w->n_in);
     const __m256i off = _mm256_set1_epi16((int16_t)-offset);

@@ -35,8 +35,8 @@ MZ_INLINE void tile_a(const int np, const int nt, const mz_dot dot, const mz_ter
     store_acc(np, nt, y, ldy, n_row, acc);
 }
 
-MZ_INLINE void tile_b(const int np, const int nt, const mz_dot dot, const mz_term term, const mz_strip_b *w, int64_t n_blk, mz_act x, float *y,
-                      int64_t ldy, int64_t n_row, bool first)
+MZ_INLINE void tile_b(const int np, const int nt, const mz_dot dot, const mz_term term, const mz_strip_b *w, int64_t n_blk, mz_act x,
+                      float *y, int64_t ldy, int64_t n_row, bool first)
 {
     const mz_strip_b *const w1 = &w[np - 1];
     __m256 acc[2][MZ_TILE], sum[2][MZ_TILE];
