@@ -15,9 +15,9 @@ typedef struct mz_bench_options {
     int64_t prefill_tok, decode_tok; /* 0: leave that test out */
     const int64_t *depth;            /* [n_depth] tokens already held when timing starts */
     size_t n_depth;
-    const int64_t *batch;            /* [n_batch] sessions in one decode step */
+    const int64_t *batch; /* [n_batch] sessions in one decode step */
     size_t n_batch;
-    int repeats;                     /* 0: 5 */
+    int repeats; /* 0: 5 */
     mz_progress_fn *progress;
     void *progress_user;
 } mz_bench_options;

@@ -57,11 +57,11 @@ typedef struct mz_engine_info {
     int n_thread;
     int32_t n_vocab;
     int64_t ctx_tok, model_ctx_tok, chunk_tok;
-    uint64_t weight_bytes;          /* resident weights, repacked or mapped */
-    uint64_t weight_step_bytes;     /* weights touched by one decode step */
-    uint64_t state_bytes_per_tok;   /* of one session */
+    uint64_t weight_bytes;        /* resident weights, repacked or mapped */
+    uint64_t weight_step_bytes;   /* weights touched by one decode step */
+    uint64_t state_bytes_per_tok; /* of one session */
     uint64_t state_pool_bytes, buffer_bytes;
-    double flop_per_tok;            /* 2 * weights multiplied per token, attention left out */
+    double flop_per_tok; /* 2 * weights multiplied per token, attention left out */
 } mz_engine_info;
 
 MZ_API mz_engine_info mz_engine_get_info(const mz_engine *e);

@@ -26,12 +26,12 @@ typedef struct mz_logit_bias {
 } mz_logit_bias;
 
 typedef struct mz_sample_options {
-    float temp;              /* 0: greedy */
-    int32_t top_k;           /* 0: off */
-    float top_p;             /* 1: off */
-    float min_p;             /* 0: off; relative to the most likely token */
-    float repeat_penalty;    /* 1: off; divides positive, multiplies negative logits of seen tokens */
-    int32_t repeat_last_n;   /* how many tokens back (prompt included) repetition looks; -1: all */
+    float temp;                                /* 0: greedy */
+    int32_t top_k;                             /* 0: off */
+    float top_p;                               /* 1: off */
+    float min_p;                               /* 0: off; relative to the most likely token */
+    float repeat_penalty;                      /* 1: off; divides positive, multiplies negative logits of seen tokens */
+    int32_t repeat_last_n;                     /* how many tokens back (prompt included) repetition looks; -1: all */
     float presence_penalty, frequency_penalty; /* 0: off; count generated tokens only */
     uint64_t seed;
     const mz_logit_bias *bias; /* [n_bias], copied at creation */
@@ -51,18 +51,19 @@ MZ_API mz_status mz_sampler_prime(mz_sampler *s, const int32_t *ids, size_t n, m
 MZ_API mz_status mz_sampler_pick(mz_sampler *s, const float *logits, uint64_t i_out, int32_t *id, mz_err *err);
 
 /* log-softmax of raw logits: *logprob of id, and the top k (ids and values, best first). k may be 0. */
-MZ_API void mz_logprobs(const float *logits, int32_t n_vocab, int32_t id, double *logprob, int32_t k, int32_t *top_ids, double *top_logprobs);
+MZ_API void mz_logprobs(const float *logits, int32_t n_vocab, int32_t id, double *logprob, int32_t k, int32_t *top_ids,
+                        double *top_logprobs);
 
 /* One answer: turns picked ids into text that is safe to show, ends at stop ids, stop strings and the length limit. */
 typedef struct mz_answer mz_answer;
 typedef struct mz_answer_options {
-    int64_t n_max;              /* most tokens; < 0: no limit */
-    const char *const *stop;    /* [n_stop] strings that end the answer and are not shown */
+    int64_t n_max;           /* most tokens; < 0: no limit */
+    const char *const *stop; /* [n_stop] strings that end the answer and are not shown */
     size_t n_stop;
-    const int32_t *stop_ids;    /* besides the model's own */
+    const int32_t *stop_ids; /* besides the model's own */
     size_t n_stop_ids;
-    bool ignore_eos;            /* do not end at the model's own stop ids */
-    bool show_special;          /* write control tokens into the text */
+    bool ignore_eos;   /* do not end at the model's own stop ids */
+    bool show_special; /* write control tokens into the text */
 } mz_answer_options;
 
 typedef enum mz_finish { MZ_FINISH_NONE = 0, MZ_FINISH_STOP, MZ_FINISH_LENGTH } mz_finish;

@@ -20,9 +20,9 @@ extern "C" {
 typedef struct mz_text mz_text;
 
 enum {
-    MZ_TEXT_BOS = 1,            /* add the BOS/EOS the model's file asks for */
-    MZ_TEXT_SPECIAL = 2,        /* let control tokens written in the text be parsed */
-    MZ_TEXT_NO_GENERATION = 4   /* render_chat: leave out the generation prompt */
+    MZ_TEXT_BOS = 1,          /* add the BOS/EOS the model's file asks for */
+    MZ_TEXT_SPECIAL = 2,      /* let control tokens written in the text be parsed */
+    MZ_TEXT_NO_GENERATION = 4 /* render_chat: leave out the generation prompt */
 };
 
 /* Opens only the text part of a model file. Fails when it carries no tokenizer. */
@@ -32,14 +32,16 @@ MZ_API void mz_text_close(mz_text *t);
 /* text [n bytes, any content] to *ids [*n_ids]. */
 MZ_API mz_status mz_text_encode(const mz_text *t, const char *text, size_t n, unsigned flags, int32_t **ids, size_t *n_ids, mz_err *err);
 /* ids to *bytes [*n]; special tokens are written out when with_special. An id outside the vocabulary is MZ_EINVAL. */
-MZ_API mz_status mz_text_decode(const mz_text *t, const int32_t *ids, size_t n_ids, bool with_special, char **bytes, size_t *n, mz_err *err);
+MZ_API mz_status mz_text_decode(const mz_text *t, const int32_t *ids, size_t n_ids, bool with_special, char **bytes, size_t *n,
+                                mz_err *err);
 /* Renders {"messages":[…],"tools":[…],"chat_template_kwargs":{…}} (JSON text) with the model's template.
  * MZ_EINVAL when the model has none. */
 MZ_API mz_status mz_text_render_chat(const mz_text *t, const char *json, size_t n, unsigned flags, char **out, size_t *n_out, mz_err *err);
 /* Renders likewise and encodes the result: special tokens that the template writes are parsed, text of the request that merely looks
  * like one stays text. MZ_TEXT_BOS: a BOS in front if the file asks for one and the template wrote none. This, not
  * render_chat followed by encode, is the way from a conversation to ids. */
-MZ_API mz_status mz_text_encode_chat(const mz_text *t, const char *json, size_t n, unsigned flags, int32_t **ids, size_t *n_ids, mz_err *err);
+MZ_API mz_status mz_text_encode_chat(const mz_text *t, const char *json, size_t n, unsigned flags, int32_t **ids, size_t *n_ids,
+                                     mz_err *err);
 MZ_API bool mz_text_has_template(const mz_text *t);
 /* The template's source, NULL when there is none; *n bytes. */
 MZ_API const char *mz_text_template_source(const mz_text *t, size_t *n);

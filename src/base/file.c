@@ -79,8 +79,7 @@ mz_status mz_out_open(const char *path, mz_out *out, mz_err *err)
     mz_buf tmp = {0};
     *out = (mz_out){0};
     out->path = mz_strndup(path, strlen(path));
-    if (!out->path || !mz_buf_addf(&tmp, "%s.tmp-%ld", path, (long)getpid()))
-        MZ_FAIL(MZ_ENOMEM, err, "%s: out of memory", path);
+    if (!out->path || !mz_buf_addf(&tmp, "%s.tmp-%ld", path, (long)getpid())) MZ_FAIL(MZ_ENOMEM, err, "%s: out of memory", path);
     out->tmp = tmp.data;
     tmp = (mz_buf){0};
     out->f = fopen(out->tmp, "we");
@@ -93,8 +92,7 @@ out:
 
 mz_status mz_out_write(mz_out *o, const void *data, size_t n, mz_err *err)
 {
-    if (n && fwrite(data, 1, n, o->f) != n)
-        return mz_err_set(err, MZ_EIO, "%s: cannot write: %s", o->path, strerror(errno));
+    if (n && fwrite(data, 1, n, o->f) != n) return mz_err_set(err, MZ_EIO, "%s: cannot write: %s", o->path, strerror(errno));
     return MZ_OK;
 }
 

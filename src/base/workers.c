@@ -81,10 +81,10 @@ struct mz_team {
     pthread_t *thread;
     mz_barrier barrier; /* for the running function */
     mz_barrier done;
-    atomic_int job;     /* futex word: number of jobs posted */
+    atomic_int job; /* futex word: number of jobs posted */
     atomic_int n_asleep;
     atomic_bool quit;
-    mz_team_fn *fn;     /* written before job is raised */
+    mz_team_fn *fn; /* written before job is raised */
     void *arg;
 };
 

@@ -48,7 +48,8 @@ static void run_matmul(const share *s)
     if (out0 >= out1) return;
     float *y = mz_ops_row(s->o, op->out, 0);
     int64_t ldy = (int64_t)(mz_prog_row_bytes(&p->buf[op->out]) / sizeof(float));
-    mz_kern_matmul(s->o->c.kern, &w->w)->fn(&w->w, mz_ops_row(s->o, op->in, 0), mz_prog_row_bytes(&p->buf[op->in]), rows, y, ldy, out0, out1);
+    mz_kern_matmul(s->o->c.kern, &w->w)
+        ->fn(&w->w, mz_ops_row(s->o, op->in, 0), mz_prog_row_bytes(&p->buf[op->in]), rows, y, ldy, out0, out1);
     if (op->weight2 < 0) return;
     const float *bias = weight(s, op->weight2)->vec + out0;
     for (int64_t r = 0; r < rows; r++) s->o->c.kern->add(y + r * ldy + out0, bias, out1 - out0, y + r * ldy + out0);
@@ -58,9 +59,18 @@ static mz_attend_args attend_args(const share *s, const mz_run *run)
 {
     const mz_prog_seg *seg = &s->o->c.prog->seg[s->op->seg];
     const mz_state_layout *l = s->step->layout;
-    return (mz_attend_args){.kv = l->kv, .n_head_kv = seg->n_head_kv, .d_k = seg->d_k, .d_v = seg->d_v, .pool = s->step->pool,
-                            .page_bytes = l->page_bytes, .k_offset = l->k_offset[s->op->seg], .v_offset = l->v_offset[s->op->seg],
-                            .page = run->page, .scale = s->op->p.scale, .softcap = s->op->p.softcap, .window = s->op->p.window};
+    return (mz_attend_args){.kv = l->kv,
+                            .n_head_kv = seg->n_head_kv,
+                            .d_k = seg->d_k,
+                            .d_v = seg->d_v,
+                            .pool = s->step->pool,
+                            .page_bytes = l->page_bytes,
+                            .k_offset = l->k_offset[s->op->seg],
+                            .v_offset = l->v_offset[s->op->seg],
+                            .page = run->page,
+                            .scale = s->op->p.scale,
+                            .softcap = s->op->p.softcap,
+                            .window = s->op->p.window};
 }
 
 /* Units are (block of rows, head) pairs, dealt out in turn: later blocks see more keys, so contiguous shares
@@ -70,7 +80,8 @@ static void run_attend(const share *s)
     const mz_op *op = s->op;
     const mz_prog *p = s->o->c.prog;
     const mz_prog_seg *seg = &p->seg[op->seg];
-    int64_t ldq = (int64_t)(mz_prog_row_bytes(&p->buf[op->in]) / sizeof(float)), ldo = (int64_t)(mz_prog_row_bytes(&p->buf[op->out]) / sizeof(float));
+    int64_t ldq = (int64_t)(mz_prog_row_bytes(&p->buf[op->in]) / sizeof(float)),
+            ldo = (int64_t)(mz_prog_row_bytes(&p->buf[op->out]) / sizeof(float));
     float *scratch = s->o->scratch + (size_t)s->t * s->o->scratch_floats;
     int64_t unit = 0;
     for (int r = 0; r < s->step->n_run; r++) {
@@ -82,8 +93,8 @@ static void run_attend(const share *s)
                 if (unit % s->n != s->t) continue;
                 a.sink = op->p.sink ? op->p.sink + head : NULL;
                 s->o->c.kern->attend(&a, mz_ops_row(s->o, op->in, run->row0 + row) + head * seg->d_k, ldq, n_q, run->pos0 + row,
-                                     head / (op->p.n_head / seg->n_head_kv), mz_ops_row(s->o, op->out, run->row0 + row) + head * seg->d_v, ldo,
-                                     scratch);
+                                     head / (op->p.n_head / seg->n_head_kv), mz_ops_row(s->o, op->out, run->row0 + row) + head * seg->d_v,
+                                     ldo, scratch);
             }
         }
     }
@@ -93,10 +104,12 @@ static void run_kv_store(const share *s, int64_t row)
 {
     const mz_run *run = &s->step->run[s->step->row_run[row]];
     mz_attend_args a = attend_args(s, run);
-    bool fits = s->o->c.kern->kv_store(&a, s->step->pool, run->pos0 + row - run->row0, mz_ops_row(s->o, s->op->in, row), mz_ops_row(s->o, s->op->in2, row));
+    bool fits = s->o->c.kern->kv_store(&a, s->step->pool, run->pos0 + row - run->row0, mz_ops_row(s->o, s->op->in, row),
+                                       mz_ops_row(s->o, s->op->in2, row));
     if (fits) return;
     int seen = atomic_load(&s->o->bad_layer);
-    while (s->op->layer < seen && !atomic_compare_exchange_weak(&s->o->bad_layer, &seen, s->op->layer)) {}
+    while (s->op->layer < seen && !atomic_compare_exchange_weak(&s->o->bad_layer, &seen, s->op->layer)) {
+    }
 }
 
 static void run_rope_table(const share *s, int64_t row)
@@ -160,7 +173,8 @@ static void run_tap(const share *s)
     bool dense = stride == (size_t)width * sizeof(float);
     mz_mem_guard_leave(); /* the observer is not part of the steady state */
     for (int64_t r = 0; r < rows && s->o->tap_status == MZ_OK; r += dense ? rows : 1)
-        s->o->tap_status = s->step->tap(s->step->tap_user, op->layer, op->p.name, dense ? rows : 1, width, mz_ops_row(s->o, op->in, r), &s->o->tap_err);
+        s->o->tap_status =
+            s->step->tap(s->step->tap_user, op->layer, op->p.name, dense ? rows : 1, width, mz_ops_row(s->o, op->in, r), &s->o->tap_err);
     mz_mem_guard_enter();
 }
 
@@ -207,7 +221,8 @@ mz_status mz_ops_init(const mz_exec_config *c, mz_ops *o, mz_err *err)
     o->memory = mz_reserve(o->memory_bytes);
     o->scratch = mz_calloc_aligned(o->scratch_floats * sizeof(float) * (size_t)c->n_thread);
     if (!o->memory || !o->scratch)
-        MZ_FAIL(MZ_ENOMEM, err, "%zu bytes for the buffers of %lld rows could not be had; use a smaller --chunk", o->memory_bytes, (long long)c->max_row);
+        MZ_FAIL(MZ_ENOMEM, err, "%zu bytes for the buffers of %lld rows could not be had; use a smaller --chunk", o->memory_bytes,
+                (long long)c->max_row);
 out:
     if (st != MZ_OK) mz_ops_free(o);
     return st;

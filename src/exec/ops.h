@@ -13,13 +13,13 @@
 
 typedef struct mz_ops {
     mz_exec_config c;
-    uint8_t *memory;       /* all buffers */
+    uint8_t *memory; /* all buffers */
     size_t memory_bytes;
-    size_t *offset;        /* [n_buf] */
-    float *scratch;        /* [n_thread, scratch_floats] */
+    size_t *offset; /* [n_buf] */
+    float *scratch; /* [n_thread, scratch_floats] */
     size_t scratch_floats;
-    atomic_int bad_layer;  /* lowest layer whose KV value did not fit; INT_MAX: none */
-    mz_status tap_status;  /* written by member 0 only */
+    atomic_int bad_layer; /* lowest layer whose KV value did not fit; INT_MAX: none */
+    mz_status tap_status; /* written by member 0 only */
     mz_err tap_err;
 } mz_ops;
 

@@ -36,13 +36,13 @@ mz_status mz_bind_layer_i64(mz_bind *b, const char *key, int64_t layer, bool req
     if (!kv || kv->type != MZ_GGUF_ARRAY) return mz_gguf_get_i64(b->g, name, required, lo, hi, out, b->err);
     int64_t x;
     if (kv->n_elem <= (uint64_t)layer)
-        MZ_FAIL(MZ_EFORMAT, b->err, "key %s has %llu values, expected one for each of the %lld layers", name, (unsigned long long)kv->n_elem,
-                (long long)b->m->n_layer);
+        MZ_FAIL(MZ_EFORMAT, b->err, "key %s has %llu values, expected one for each of the %lld layers", name,
+                (unsigned long long)kv->n_elem, (long long)b->m->n_layer);
     if (!mz_gguf_elem_i64(kv, (uint64_t)layer, &x))
         MZ_FAIL(MZ_EFORMAT, b->err, "key %s holds %s values, expected integers", name, mz_gguf_type_name(kv->elem_type));
     if (x < lo || x > hi)
-        MZ_FAIL(MZ_EFORMAT, b->err, "key %s is %lld for layer %lld, expected %lld to %lld", name, (long long)x, (long long)layer, (long long)lo,
-                (long long)hi);
+        MZ_FAIL(MZ_EFORMAT, b->err, "key %s is %lld for layer %lld, expected %lld to %lld", name, (long long)x, (long long)layer,
+                (long long)lo, (long long)hi);
     *out = x;
 out:
     return st;
@@ -99,7 +99,8 @@ mz_status mz_bind_vector(mz_bind *b, const char *name, int64_t n, bool required,
     MZ_TRY(find(b, name, required, &t));
     if (!t) goto out;
     if ((int64_t)t->n_elem != n || t->dim[0] != n)
-        MZ_FAIL(MZ_EFORMAT, b->err, "tensor %s is [%lld, %lld], expected [%lld]", name, (long long)t->dim[0], (long long)t->dim[1], (long long)n);
+        MZ_FAIL(MZ_EFORMAT, b->err, "tensor %s is [%lld, %lld], expected [%lld]", name, (long long)t->dim[0], (long long)t->dim[1],
+                (long long)n);
     if (t->type != MZ_DTYPE_F32 && t->type != MZ_DTYPE_F16 && t->type != MZ_DTYPE_BF16)
         MZ_FAIL(MZ_ESUPPORT, b->err, "tensor %s is stored as %s, expected F32, F16 or BF16", name, mz_dtype_get(t->type)->name);
     *id = mz_prog_add_weight(b->p, name, t->type, 1, n, true);

@@ -11,8 +11,8 @@ typedef struct mz_bind {
     const mz_gguf *g;
     mz_model *m;
     mz_prog *p;
-    const char *arch;   /* value of general.architecture, the prefix of the keys */
-    bool *used;         /* [g->n_tensor] */
+    const char *arch; /* value of general.architecture, the prefix of the keys */
+    bool *used;       /* [g->n_tensor] */
     mz_err *err;
 } mz_bind;
 

@@ -12,11 +12,11 @@
 #include "prog/prog.h"
 
 typedef struct mz_model {
-    const char *family;     /* registry name, static */
+    const char *family; /* registry name, static */
     int64_t n_layer, d_model, n_vocab;
-    int64_t ctx_tok;        /* the context length the file states */
-    uint64_t n_param;       /* all stored parameters */
-    uint64_t n_param_active;/* multiplied or looked up for one token */
+    int64_t ctx_tok;         /* the context length the file states */
+    uint64_t n_param;        /* all stored parameters */
+    uint64_t n_param_active; /* multiplied or looked up for one token */
     mz_prog *prog;
 } mz_model;
 

@@ -15,7 +15,8 @@ static mz_status check_all_used(const mz_bind *b)
 {
     for (uint64_t i = 0; i < b->g->n_tensor; i++)
         if (!b->used[i])
-            return mz_err_set(b->err, MZ_ESUPPORT, "tensor %s is not part of family %s as mizan knows it, so the model would not be run as meant",
+            return mz_err_set(b->err, MZ_ESUPPORT,
+                              "tensor %s is not part of family %s as mizan knows it, so the model would not be run as meant",
                               b->g->tensor[i].name, b->arch);
     return MZ_OK;
 }

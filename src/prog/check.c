@@ -6,12 +6,21 @@
 
 const char *mz_op_name(mz_op_kind kind)
 {
-    static const char *const name[MZ_OP_COUNT] = {
-        [MZ_OP_EMBED] = "embed",           [MZ_OP_RMS_NORM] = "rms_norm", [MZ_OP_LAYER_NORM] = "layer_norm",
-        [MZ_OP_QUANTISE] = "quantise_rows", [MZ_OP_MATMUL] = "matmul",     [MZ_OP_ROPE_TABLE] = "rope_table",
-        [MZ_OP_ROPE] = "rope",             [MZ_OP_KV_STORE] = "kv_store", [MZ_OP_ATTEND] = "attend",
-        [MZ_OP_GLU] = "glu",               [MZ_OP_ADD] = "add",           [MZ_OP_SCALE] = "scale",
-        [MZ_OP_SOFTCAP] = "softcap",       [MZ_OP_SELECT_ROWS] = "select_rows", [MZ_OP_TAP] = "tap"};
+    static const char *const name[MZ_OP_COUNT] = {[MZ_OP_EMBED] = "embed",
+                                                  [MZ_OP_RMS_NORM] = "rms_norm",
+                                                  [MZ_OP_LAYER_NORM] = "layer_norm",
+                                                  [MZ_OP_QUANTISE] = "quantise_rows",
+                                                  [MZ_OP_MATMUL] = "matmul",
+                                                  [MZ_OP_ROPE_TABLE] = "rope_table",
+                                                  [MZ_OP_ROPE] = "rope",
+                                                  [MZ_OP_KV_STORE] = "kv_store",
+                                                  [MZ_OP_ATTEND] = "attend",
+                                                  [MZ_OP_GLU] = "glu",
+                                                  [MZ_OP_ADD] = "add",
+                                                  [MZ_OP_SCALE] = "scale",
+                                                  [MZ_OP_SOFTCAP] = "softcap",
+                                                  [MZ_OP_SELECT_ROWS] = "select_rows",
+                                                  [MZ_OP_TAP] = "tap"};
     return (unsigned)kind < MZ_OP_COUNT ? name[kind] : "?";
 }
 
@@ -28,11 +37,11 @@ mz_split mz_op_split(mz_op_kind kind)
 typedef struct checker {
     mz_prog *p;
     mz_err *err;
-    bool *written;     /* [n_buf] */
-    bool *stored;      /* [n_seg] */
+    bool *written; /* [n_buf] */
+    bool *stored;  /* [n_seg] */
     /* since the last barrier: */
-    bool *read_since, *wrote_since;           /* [n_buf + n_seg] touched at all */
-    bool *read_other, *wrote_other;           /* [n_buf + n_seg] touched by an op not split by rows */
+    bool *read_since, *wrote_since; /* [n_buf + n_seg] touched at all */
+    bool *read_other, *wrote_other; /* [n_buf + n_seg] touched by an op not split by rows */
 } checker;
 
 /* A shape as an op sees it; width -1: absent. */
@@ -41,8 +50,8 @@ static int64_t width_of(const mz_prog *p, int b)
     return b < 0 ? -1 : p->buf[b].width;
 }
 
-#define DEMAND(cond, ...)                                                     \
-    do {                                                                      \
+#define DEMAND(cond, ...)                                                            \
+    do {                                                                             \
         if (!(cond)) MZ_FAIL(MZ_EINVAL, c->err, "program op %d (%s): " __VA_ARGS__); \
     } while (0)
 
@@ -61,7 +70,9 @@ static mz_status check_operands(checker *c, int i)
     if (op->kind == MZ_OP_ROPE) DEMAND(op->out >= 0 && c->written[op->out], "rotates a buffer before it is written", i, name);
     for (int k = 0; k < 3; k++) {
         if (bufs[k] < 0) continue;
-        bool want_q8 = op->kind == MZ_OP_QUANTISE ? k == 2 : op->kind == MZ_OP_MATMUL && k == 0 && mz_dtype_get(p->weight[op->weight].w.type)->is_low_bit;
+        bool want_q8 = op->kind == MZ_OP_QUANTISE
+                           ? k == 2
+                           : op->kind == MZ_OP_MATMUL && k == 0 && mz_dtype_get(p->weight[op->weight].w.type)->is_low_bit;
         DEMAND((p->buf[bufs[k]].elem == MZ_ELEM_Q8) == want_q8, "buffer '%s' has the wrong element kind", i, name, p->buf[bufs[k]].name);
         if (k < 2 && op->out >= 0 && op->kind != MZ_OP_SELECT_ROWS)
             DEMAND(p->buf[bufs[k]].rows == p->buf[op->out].rows, "mixes row domains", i, name);
@@ -91,8 +102,8 @@ static mz_status check_shapes(checker *c, int i)
         break;
     case MZ_OP_QUANTISE: DEMAND(in >= 0 && in == out, "widths differ", i, name); break;
     case MZ_OP_MATMUL:
-        DEMAND(w && !w->is_vector && w->w.n_in == in && w->w.n_out == out, "weight '%s' is [%lld, %lld] but the buffers are %lld -> %lld", i, name,
-               w ? w->name : "?", w ? (long long)w->w.n_out : 0, w ? (long long)w->w.n_in : 0, (long long)in, (long long)out);
+        DEMAND(w && !w->is_vector && w->w.n_in == in && w->w.n_out == out, "weight '%s' is [%lld, %lld] but the buffers are %lld -> %lld",
+               i, name, w ? w->name : "?", w ? (long long)w->w.n_out : 0, w ? (long long)w->w.n_in : 0, (long long)in, (long long)out);
         DEMAND(!w2 || (w2->is_vector && w2->w.n_in == out), "bias does not fit", i, name);
         break;
     case MZ_OP_ROPE_TABLE: DEMAND(out == op->p.n_rot && op->p.freq, "table width is not n_rot", i, name); break;
@@ -100,7 +111,8 @@ static mz_status check_shapes(checker *c, int i)
         DEMAND(in == op->p.n_rot && op->p.n_rot <= op->p.d_head && out == op->p.n_head * op->p.d_head, "head shape does not fit", i, name);
         break;
     case MZ_OP_KV_STORE:
-        DEMAND(seg && in == seg->n_head_kv * seg->d_k && in2 == seg->n_head_kv * seg->d_v, "keys or values do not fit the segment", i, name);
+        DEMAND(seg && in == seg->n_head_kv * seg->d_k && in2 == seg->n_head_kv * seg->d_v, "keys or values do not fit the segment", i,
+               name);
         break;
     case MZ_OP_ATTEND:
         DEMAND(seg && op->p.n_head % seg->n_head_kv == 0 && in == op->p.n_head * seg->d_k && out == op->p.n_head * seg->d_v,
@@ -162,11 +174,15 @@ static void mark_barrier(checker *c, mz_op *op)
     op->barrier = need;
     for (int k = 0; k < n; k++) {
         int x = t[k].item;
-        if (t[k].write) c->wrote_since[x] = true;
-        else c->read_since[x] = true;
+        if (t[k].write)
+            c->wrote_since[x] = true;
+        else
+            c->read_since[x] = true;
         if (by_rows) continue;
-        if (t[k].write) c->wrote_other[x] = true;
-        else c->read_other[x] = true;
+        if (t[k].write)
+            c->wrote_other[x] = true;
+        else
+            c->read_other[x] = true;
     }
 }
 

@@ -14,7 +14,10 @@ static bool add_params(mz_buf *out, const mz_op *op)
     bool ok = true;
     switch (op->kind) {
     case MZ_OP_RMS_NORM:
-    case MZ_OP_LAYER_NORM: ok = mz_buf_addf(out, "  eps=%g", (double)op->p.eps) && (op->p.n_head <= 1 || mz_buf_addf(out, " heads=%lld", (long long)op->p.n_head)); break;
+    case MZ_OP_LAYER_NORM:
+        ok = mz_buf_addf(out, "  eps=%g", (double)op->p.eps) &&
+             (op->p.n_head <= 1 || mz_buf_addf(out, " heads=%lld", (long long)op->p.n_head));
+        break;
     case MZ_OP_ROPE_TABLE: ok = mz_buf_addf(out, "  n_rot=%lld scale=%g", (long long)op->p.n_rot, (double)op->p.scale); break;
     case MZ_OP_ROPE:
         ok = mz_buf_addf(out, "  heads=%lld d=%lld n_rot=%lld %s", (long long)op->p.n_head, (long long)op->p.d_head, (long long)op->p.n_rot,
@@ -43,7 +46,8 @@ static bool add_op(mz_buf *out, const mz_prog *p, int i)
 {
     const mz_op *op = &p->op[i];
     bool ok = mz_buf_addf(out, "%4d %c ", i, op->barrier ? '|' : ' ');
-    ok = ok && (op->layer >= 0 ? mz_buf_addf(out, "L%-3d ", op->layer) : mz_buf_addf(out, "     ")) && mz_buf_addf(out, "%-13s ", mz_op_name(op->kind));
+    ok = ok && (op->layer >= 0 ? mz_buf_addf(out, "L%-3d ", op->layer) : mz_buf_addf(out, "     ")) &&
+         mz_buf_addf(out, "%-13s ", mz_op_name(op->kind));
     if (op->out >= 0) ok = ok && add_dims(out, p, op->out) && mz_buf_addf(out, " = ");
     const char *sep = "";
     if (op->in >= 0) {
@@ -66,7 +70,8 @@ static bool add_op(mz_buf *out, const mz_prog *p, int i)
 
 mz_status mz_prog_print(const mz_prog *p, mz_buf *out, mz_err *err)
 {
-    bool ok = mz_buf_addf(out, "# %d ops, %d buffers, %d weights, %d state segments; '|' marks a barrier\n", p->n_op, p->n_buf, p->n_weight, p->n_seg);
+    bool ok = mz_buf_addf(out, "# %d ops, %d buffers, %d weights, %d state segments; '|' marks a barrier\n", p->n_op, p->n_buf, p->n_weight,
+                          p->n_seg);
     for (int i = 0; ok && i < p->n_op; i++) ok = add_op(out, p, i);
     for (int i = 0; ok && i < p->n_seg; i++)
         ok = mz_buf_addf(out, "kv%d: layer %d, %lld heads, keys %lld, values %lld\n", i, p->seg[i].layer, (long long)p->seg[i].n_head_kv,

@@ -39,11 +39,11 @@ typedef struct mz_prog_buf {
 } mz_prog_buf;
 
 typedef struct mz_prog_weight {
-    const char *name;  /* as the checkpoint spells it */
-    mz_weight w;       /* type and shape from the file; data and layout filled at load. A vector has n_out 1 */
-    bool is_vector;    /* used as f32 [n_in]; vec is filled at load */
-    bool is_matmul;    /* multiplied (a candidate for repacking) */
-    bool is_lookup;    /* rows are looked up */
+    const char *name;          /* as the checkpoint spells it */
+    mz_weight w;               /* type and shape from the file; data and layout filled at load. A vector has n_out 1 */
+    bool is_vector;            /* used as f32 [n_in]; vec is filled at load */
+    bool is_matmul;            /* multiplied (a candidate for repacking) */
+    bool is_lookup;            /* rows are looked up */
     int n_use, n_use_declared; /* the check demands equality: 1 unless declared shared */
     const float *vec;
 } mz_prog_weight;
@@ -78,18 +78,18 @@ typedef enum mz_op_kind {
 
 typedef struct mz_op {
     mz_op_kind kind;
-    int layer;               /* -1: belongs to no layer */
-    int in, in2, out;        /* buffer numbers, -1: none */
-    int weight, weight2;     /* weight numbers, -1: none */
-    int seg;                 /* segment number, -1: none */
-    bool barrier;            /* set by mz_prog_check: all earlier ops must be complete */
+    int layer;           /* -1: belongs to no layer */
+    int in, in2, out;    /* buffer numbers, -1: none */
+    int weight, weight2; /* weight numbers, -1: none */
+    int seg;             /* segment number, -1: none */
+    bool barrier;        /* set by mz_prog_check: all earlier ops must be complete */
     struct {
         float eps, scale, softcap;
         int64_t n_head, d_head, n_rot, window;
         bool interleaved;
         mz_glu glu;
-        const float *freq;   /* [n_rot / 2] radians per position */
-        const float *sink;   /* [n_head], filled at load through weight; NULL: none */
+        const float *freq; /* [n_rot / 2] radians per position */
+        const float *sink; /* [n_head], filled at load through weight; NULL: none */
         const char *name;
     } p;
 } mz_op;
@@ -104,9 +104,9 @@ typedef struct mz_prog {
     int n_weight, cap_weight;
     mz_prog_seg *seg;
     int n_seg, cap_seg;
-    int logits;              /* the buffer [LOGIT, n_vocab] that the program ends in */
-    bool taps;               /* keep TAP ops */
-    bool out_of_memory;      /* sticky: builders stay quiet, mz_prog_check reports it */
+    int logits;         /* the buffer [LOGIT, n_vocab] that the program ends in */
+    bool taps;          /* keep TAP ops */
+    bool out_of_memory; /* sticky: builders stay quiet, mz_prog_check reports it */
 } mz_prog;
 
 /* ---- building ---------------------------------------------------------------------------------- */
@@ -147,8 +147,8 @@ const char *mz_op_name(mz_op_kind kind);
 /* Rows at consecutive positions of one sequence. */
 typedef struct mz_run {
     int32_t row0, n_row;
-    int64_t pos0;          /* position of row0 */
-    const int32_t *page;   /* page numbers of the sequence, enough for its last row */
+    int64_t pos0;        /* position of row0 */
+    const int32_t *page; /* page numbers of the sequence, enough for its last row */
 } mz_run;
 
 typedef mz_status mz_tap_view_fn(void *user, int layer, const char *name, int64_t n_row, int64_t width, const float *rows, mz_err *err);
@@ -156,22 +156,22 @@ typedef mz_status mz_tap_view_fn(void *user, int layer, const char *name, int64_
 /* One step: what an executor is given. Pointers are the caller's and stay valid during the run. */
 typedef struct mz_step_view {
     int32_t n_row;
-    const int32_t *token;      /* [n_row], each in [0, n_vocab) */
-    const int32_t *row_run;    /* [n_row] which run a row belongs to */
+    const int32_t *token;   /* [n_row], each in [0, n_vocab) */
+    const int32_t *row_run; /* [n_row] which run a row belongs to */
     int32_t n_run;
-    const mz_run *run;         /* [n_run], rows in order, covering all */
+    const mz_run *run; /* [n_run], rows in order, covering all */
     int32_t n_logit;
-    const int32_t *logit_row;  /* [n_logit] ascending */
-    uint8_t *pool;             /* state pages */
+    const int32_t *logit_row; /* [n_logit] ascending */
+    uint8_t *pool;            /* state pages */
     const struct mz_state_layout *layout;
-    mz_tap_view_fn *tap;       /* NULL: taps are passed over */
+    mz_tap_view_fn *tap; /* NULL: taps are passed over */
     void *tap_user;
 } mz_step_view;
 
 /* Where each segment lies inside a page; the same function serves the engine, `inspect` and the planner. */
 typedef struct mz_state_layout {
     mz_kv_type kv;
-    size_t page_bytes;       /* one page: MZ_PAGE_TOK tokens of all segments */
+    size_t page_bytes; /* one page: MZ_PAGE_TOK tokens of all segments */
     size_t bytes_per_tok;
     size_t *k_offset, *v_offset; /* [n_seg] inside a page */
 } mz_state_layout;

@@ -14,7 +14,7 @@
 
 struct mz_checkpoint {
     mz_gguf *g;
-    mz_model *m;   /* NULL: cannot be run */
+    mz_model *m; /* NULL: cannot be run */
     mz_err why_not;
     char *path;
 };
@@ -24,7 +24,8 @@ mz_status mz_checkpoint_open(const char *model_path, mz_checkpoint **out, mz_err
     mz_status st = MZ_OK;
     *out = NULL;
     mz_checkpoint *c = mz_calloc(1, sizeof *c);
-    if (!c || !(c->path = mz_strndup(model_path, strlen(model_path)))) MZ_FAIL(MZ_ENOMEM, err, "out of memory while opening %s", model_path);
+    if (!c || !(c->path = mz_strndup(model_path, strlen(model_path))))
+        MZ_FAIL(MZ_ENOMEM, err, "out of memory while opening %s", model_path);
     MZ_TRY(mz_gguf_open(model_path, &c->g, err));
     if (mz_model_build(c->g, false, &c->m, &c->why_not) == MZ_ENOMEM) MZ_FAIL(MZ_ENOMEM, err, "out of memory while reading %s", model_path);
     *out = c;
@@ -97,8 +98,8 @@ static int put_text(json_t *root, const mz_gguf *g)
 static int put_state(json_t *root, const mz_state_layout *l)
 {
     json_t *by_kind = json_pack("{s:I}", "kv", (json_int_t)l->bytes_per_tok);
-    json_t *state = json_pack("{s:I, s:I, s:o, s:s, s:i}", "bytes_per_token", (json_int_t)l->bytes_per_tok, "fixed_bytes", (json_int_t)0, "by_kind", by_kind,
-                              "kv", mz_kv_type_name(l->kv), "page_tokens", MZ_PAGE_TOK);
+    json_t *state = json_pack("{s:I, s:I, s:o, s:s, s:i}", "bytes_per_token", (json_int_t)l->bytes_per_tok, "fixed_bytes", (json_int_t)0,
+                              "by_kind", by_kind, "kv", mz_kv_type_name(l->kv), "page_tokens", MZ_PAGE_TOK);
     return json_object_set_new(root, "state", state);
 }
 
@@ -115,9 +116,9 @@ static mz_status put_memory(json_t *root, const mz_checkpoint *c, const mz_state
     if (!mz_exec_bytes(&config, &buffers) || !mz_mul_size((size_t)((tokens + MZ_PAGE_TOK - 1) / MZ_PAGE_TOK), l->page_bytes, &state))
         MZ_FAIL(MZ_ERANGE, err, "a context of %lld tokens does not fit the address space", (long long)tokens);
     *bad |= json_object_set_new(root, "memory",
-                                json_pack("{s:I, s:I, s:I, s:I, s:I}", "tokens", (json_int_t)tokens, "weight_bytes", (json_int_t)w.resident_bytes,
-                                          "state_bytes", (json_int_t)state, "buffer_bytes", (json_int_t)buffers, "total_bytes",
-                                          (json_int_t)(w.resident_bytes + state + buffers)));
+                                json_pack("{s:I, s:I, s:I, s:I, s:I}", "tokens", (json_int_t)tokens, "weight_bytes",
+                                          (json_int_t)w.resident_bytes, "state_bytes", (json_int_t)state, "buffer_bytes",
+                                          (json_int_t)buffers, "total_bytes", (json_int_t)(w.resident_bytes + state + buffers)));
 out:
     return st;
 }
@@ -161,11 +162,13 @@ static int put_head(json_t *root, const mz_checkpoint *c)
     uint64_t n_param = c->m ? c->m->n_param : count_elems(c->g);
     (void)!mz_gguf_get_str(c->g, "general.architecture", false, &arch, &ignored);
     bad |= json_object_set_new(root, "family", json_bytes(arch));
-    if (mz_gguf_get_str(c->g, "general.name", false, &name, &ignored) == MZ_OK && name.n) bad |= json_object_set_new(root, "name", json_bytes(name));
+    if (mz_gguf_get_str(c->g, "general.name", false, &name, &ignored) == MZ_OK && name.n)
+        bad |= json_object_set_new(root, "name", json_bytes(name));
     bad |= json_object_set_new(root, "parameters", json_integer((json_int_t)n_param));
     bad |= json_object_set_new(root, "active_parameters", json_integer((json_int_t)(c->m ? c->m->n_param_active : n_param)));
     bad |= json_object_set_new(root, "file_bytes", json_integer((json_int_t)c->g->file_bytes));
-    bad |= json_object_set_new(root, "container", json_sprintf("GGUF v%u, %d file%s", c->g->version, c->g->n_part, c->g->n_part == 1 ? "" : "s"));
+    bad |= json_object_set_new(root, "container",
+                               json_sprintf("GGUF v%u, %d file%s", c->g->version, c->g->n_part, c->g->n_part == 1 ? "" : "s"));
     bad |= json_object_set_new(root, "tensors", json_integer((json_int_t)c->g->n_tensor));
     bad |= put_formats(root, c->g);
     (void)snprintf(key, sizeof key, "%.*s.context_length", (int)(arch.n < 100 ? arch.n : 100), arch.s);

@@ -15,7 +15,8 @@ static json_t *describe_sets(void)
     json_t *sets = json_array();
     int n;
     const mz_kern *const *list = mz_kern_list(&n);
-    for (int i = 0; i < n; i++) (void)json_array_append_new(sets, json_pack("{s:s, s:b}", "name", list[i]->name, "runs", (int)mz_kern_runs(list[i])));
+    for (int i = 0; i < n; i++)
+        (void)json_array_append_new(sets, json_pack("{s:s, s:b}", "name", list[i]->name, "runs", (int)mz_kern_runs(list[i])));
     return sets;
 }
 

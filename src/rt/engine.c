@@ -11,8 +11,8 @@
 
 #define DEFAULT_CHUNK_TOK 512
 /* Rows of logits one step can give: scoring works in strips of this many. */
-#define LOGIT_ROWS 32
-#define MAX_THREADS 1024
+#define LOGIT_ROWS   32
+#define MAX_THREADS  1024
 #define MAX_SESSIONS 4096
 
 mz_engine_options mz_engine_options_default(void)
@@ -27,13 +27,17 @@ static mz_status settle_options(mz_engine *e, mz_kv_type *kv, mz_err *err)
     MZ_TRY(mz_kv_type_find(o->kv, kv, err));
     e->type = mz_exec_find(o->executor);
     if (!e->type) MZ_FAIL(MZ_EINVAL, err, "executor '%s' is not known; expected workers or reference", o->executor);
-    if (o->n_thread < 0 || o->n_thread > MAX_THREADS) MZ_FAIL(MZ_EINVAL, err, "%d threads asked for, expected 1 to %d", o->n_thread, MAX_THREADS);
+    if (o->n_thread < 0 || o->n_thread > MAX_THREADS)
+        MZ_FAIL(MZ_EINVAL, err, "%d threads asked for, expected 1 to %d", o->n_thread, MAX_THREADS);
     if (o->n_thread == 0) o->n_thread = mz_cpu_count();
-    if (o->n_session < 0 || o->n_session > MAX_SESSIONS) MZ_FAIL(MZ_EINVAL, err, "%d sessions asked for, expected 1 to %d", o->n_session, MAX_SESSIONS);
+    if (o->n_session < 0 || o->n_session > MAX_SESSIONS)
+        MZ_FAIL(MZ_EINVAL, err, "%d sessions asked for, expected 1 to %d", o->n_session, MAX_SESSIONS);
     if (o->n_session == 0) o->n_session = 1;
-    if (o->chunk_tok < 0 || o->chunk_tok > 65536) MZ_FAIL(MZ_EINVAL, err, "chunk of %lld tokens asked for, expected 1 to 65536", (long long)o->chunk_tok);
+    if (o->chunk_tok < 0 || o->chunk_tok > 65536)
+        MZ_FAIL(MZ_EINVAL, err, "chunk of %lld tokens asked for, expected 1 to 65536", (long long)o->chunk_tok);
     if (o->chunk_tok == 0) o->chunk_tok = DEFAULT_CHUNK_TOK;
-    if (o->ctx_tok < 0 || o->ctx_tok > INT32_MAX) MZ_FAIL(MZ_EINVAL, err, "context of %lld tokens asked for, expected 1 to %d", (long long)o->ctx_tok, INT32_MAX);
+    if (o->ctx_tok < 0 || o->ctx_tok > INT32_MAX)
+        MZ_FAIL(MZ_EINVAL, err, "context of %lld tokens asked for, expected 1 to %d", (long long)o->ctx_tok, INT32_MAX);
     bool reference = mz_exec_is_reference(e->type);
     if (reference && o->isa && strcmp(o->isa, "ref") != 0)
         MZ_FAIL(MZ_EINVAL, err, "the reference executor runs reference kernels, so --isa %s cannot be used with it", o->isa);
@@ -72,8 +76,8 @@ static mz_status settle_context(mz_engine *e, mz_err *err)
         return MZ_OK;
     }
     if (most > 0)
-        return mz_err_set(err, MZ_ENOMEM, "a context of %lld tokens needs %llu bytes, the limit is %llu; %lld tokens would fit (-c)", (long long)o->ctx_tok,
-                          (unsigned long long)need, (unsigned long long)o->memory_bytes, (long long)most);
+        return mz_err_set(err, MZ_ENOMEM, "a context of %lld tokens needs %llu bytes, the limit is %llu; %lld tokens would fit (-c)",
+                          (long long)o->ctx_tok, (unsigned long long)need, (unsigned long long)o->memory_bytes, (long long)most);
     return mz_err_set(err, MZ_ENOMEM, "weights (%llu bytes) and buffers (%zu bytes) leave no room for state within the limit of %llu bytes",
                       (unsigned long long)e->weights.resident_bytes, e->buffer_bytes, (unsigned long long)o->memory_bytes);
 }
@@ -91,7 +95,8 @@ static mz_status make_executor(mz_engine *e, mz_exec_config *c, mz_err *err)
     e->run = mz_calloc((size_t)e->o.n_session, sizeof *e->run);
     e->logit_row = mz_calloc((size_t)e->max_logit, sizeof *e->logit_row);
     if (!e->token || !e->row_run || !e->run || !e->logit_row) MZ_FAIL(MZ_ENOMEM, err, "out of memory while opening the model");
-    e->step = (mz_step_view){.token = e->token, .row_run = e->row_run, .run = e->run, .logit_row = e->logit_row, .pool = e->pool.data, .layout = &e->layout};
+    e->step = (mz_step_view){
+        .token = e->token, .row_run = e->row_run, .run = e->run, .logit_row = e->logit_row, .pool = e->pool.data, .layout = &e->layout};
 out:
     return st;
 }
@@ -159,11 +164,21 @@ void mz_engine_close(mz_engine *e)
 
 mz_engine_info mz_engine_get_info(const mz_engine *e)
 {
-    return (mz_engine_info){.family = e->m->family, .isa = e->kern->name, .executor = e->type->name, .kv = mz_kv_type_name(e->layout.kv),
-                            .n_thread = e->o.n_thread, .n_vocab = (int32_t)e->m->n_vocab, .ctx_tok = e->o.ctx_tok,
-                            .model_ctx_tok = e->m->ctx_tok, .chunk_tok = e->o.chunk_tok, .weight_bytes = e->weights.resident_bytes,
-                            .weight_step_bytes = e->weights.step_bytes, .state_bytes_per_tok = e->layout.bytes_per_tok,
-                            .state_pool_bytes = e->pool.bytes, .buffer_bytes = e->buffer_bytes, .flop_per_tok = e->weights.flop_per_tok};
+    return (mz_engine_info){.family = e->m->family,
+                            .isa = e->kern->name,
+                            .executor = e->type->name,
+                            .kv = mz_kv_type_name(e->layout.kv),
+                            .n_thread = e->o.n_thread,
+                            .n_vocab = (int32_t)e->m->n_vocab,
+                            .ctx_tok = e->o.ctx_tok,
+                            .model_ctx_tok = e->m->ctx_tok,
+                            .chunk_tok = e->o.chunk_tok,
+                            .weight_bytes = e->weights.resident_bytes,
+                            .weight_step_bytes = e->weights.step_bytes,
+                            .state_bytes_per_tok = e->layout.bytes_per_tok,
+                            .state_pool_bytes = e->pool.bytes,
+                            .buffer_bytes = e->buffer_bytes,
+                            .flop_per_tok = e->weights.flop_per_tok};
 }
 
 const mz_text *mz_engine_text(const mz_engine *e)

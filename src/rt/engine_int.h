@@ -40,10 +40,10 @@ mz_status mz_pool_init(size_t page_bytes, int64_t n_page, mz_pool *out, mz_err *
 void mz_pool_free(mz_pool *p);
 
 struct mz_engine {
-    mz_engine_options o;      /* as in effect */
+    mz_engine_options o; /* as in effect */
     mz_gguf *g;
     mz_model *m;
-    mz_text *text;            /* NULL: the file has none */
+    mz_text *text; /* NULL: the file has none */
     const mz_kern *kern;
     const mz_exec_type *type;
     mz_exec *exec;
@@ -52,7 +52,7 @@ struct mz_engine {
     mz_pool pool;
     size_t buffer_bytes;
     int64_t page_per_session, max_row, max_logit;
-    int n_open;               /* sessions in existence */
+    int n_open; /* sessions in existence */
     /* the step being assembled */
     mz_step_view step;
     int32_t *token, *row_run; /* [max_row] */
@@ -62,11 +62,11 @@ struct mz_engine {
 
 struct mz_session {
     mz_engine *e;
-    int32_t *ids;             /* [len], room for ctx_tok */
+    int32_t *ids; /* [len], room for ctx_tok */
     int64_t len;
-    int32_t *page;            /* [n_page], room for page_per_session */
+    int32_t *page; /* [n_page], room for page_per_session */
     int64_t n_page;
-    float *logits;            /* [n_vocab] of the token len - 1 */
+    float *logits; /* [n_vocab] of the token len - 1 */
     bool has_logits;
     const volatile int *cancel;
 };

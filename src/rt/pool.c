@@ -8,7 +8,8 @@ mz_status mz_pool_init(size_t page_bytes, int64_t n_page, mz_pool *out, mz_err *
     mz_status st = MZ_OK;
     *out = (mz_pool){.page_bytes = page_bytes};
     if (n_page > INT32_MAX || !mz_mul_size(page_bytes, (size_t)n_page, &out->bytes))
-        MZ_FAIL(MZ_ENOMEM, err, "%lld state pages of %zu bytes do not fit the address space; use a smaller context (-c)", (long long)n_page, page_bytes);
+        MZ_FAIL(MZ_ENOMEM, err, "%lld state pages of %zu bytes do not fit the address space; use a smaller context (-c)", (long long)n_page,
+                page_bytes);
     out->data = mz_reserve(out->bytes);
     out->free_page = mz_calloc((size_t)n_page, sizeof *out->free_page);
     if (!out->data || !out->free_page)

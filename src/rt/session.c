@@ -61,7 +61,8 @@ static mz_status check_ids(const mz_engine *e, const int32_t *ids, size_t n, mz_
 {
     for (size_t i = 0; i < n; i++)
         if (ids[i] < 0 || ids[i] >= e->m->n_vocab)
-            return mz_err_set(err, MZ_EINVAL, "token id %d at position %zu is outside the vocabulary of %lld", ids[i], i, (long long)e->m->n_vocab);
+            return mz_err_set(err, MZ_EINVAL, "token id %d at position %zu is outside the vocabulary of %lld", ids[i], i,
+                              (long long)e->m->n_vocab);
     return MZ_OK;
 }
 
@@ -179,7 +180,8 @@ out:
 
 mz_status mz_session_rewind(mz_session *s, size_t n_tok, mz_err *err)
 {
-    if (n_tok > (size_t)s->len) return mz_err_set(err, MZ_EINVAL, "cannot rewind to %zu tokens: the session holds %lld", n_tok, (long long)s->len);
+    if (n_tok > (size_t)s->len)
+        return mz_err_set(err, MZ_EINVAL, "cannot rewind to %zu tokens: the session holds %lld", n_tok, (long long)s->len);
     if ((int64_t)n_tok < s->len) cut(s, (int64_t)n_tok);
     return MZ_OK;
 }

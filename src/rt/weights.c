@@ -58,7 +58,8 @@ static void pack_share(void *arg, int t, int n)
         j->kern->pack[j->src.type](&j->src, p * 8, j->dst + (size_t)p * 8 * j->src.row_bytes);
 }
 
-static mz_status load_one(const mz_gguf *g, mz_prog_weight *w, const mz_kern *k, mz_team *team, uint8_t **packed, float **vectors, mz_err *err)
+static mz_status load_one(const mz_gguf *g, mz_prog_weight *w, const mz_kern *k, mz_team *team, uint8_t **packed, float **vectors,
+                          mz_err *err)
 {
     const mz_gguf_tensor *t = mz_gguf_find_tensor(g, w->name);
     if (!t) return mz_err_set(err, MZ_EFORMAT, "tensor %s is missing", w->name);
@@ -90,7 +91,8 @@ mz_status mz_weights_load(const mz_gguf *g, mz_prog *p, const mz_kern *k, int n_
     MZ_TRY(mz_weights_measure(g, p, k, w, err));
     w->packed = mz_reserve(w->packed_bytes);
     w->vectors = mz_calloc_aligned(w->vectors_bytes);
-    if (!w->packed || !w->vectors) MZ_FAIL(MZ_ENOMEM, err, "%zu bytes for the weights could not be had", w->packed_bytes + w->vectors_bytes);
+    if (!w->packed || !w->vectors)
+        MZ_FAIL(MZ_ENOMEM, err, "%zu bytes for the weights could not be had", w->packed_bytes + w->vectors_bytes);
     (void)madvise(w->packed, w->packed_bytes, MADV_HUGEPAGE); /* a hint: fewer address look-ups per step */
     MZ_TRY(mz_team_create(n_thread, &team, err));
     uint8_t *packed = w->packed;

@@ -478,17 +478,17 @@ static bool raw_loop_changed(mz_jst *st, mz_jv self, const mz_jargs *a, mz_jv *o
 }
 
 #define T(t) (1u << MZ_J_##t)
-#define STR(name_, fn_, variant_, required_, ...)                                                                                          \
-    {                                                                                                                                      \
-        .types = T(STR), .name = name_, .fn = fn_, .variant = variant_, .n_required = required_, .params = { __VA_ARGS__ }                 \
+#define STR(name_, fn_, variant_, required_, ...)                                                                          \
+    {                                                                                                                      \
+        .types = T(STR), .name = name_, .fn = fn_, .variant = variant_, .n_required = required_, .params = { __VA_ARGS__ } \
     }
-#define LEFT_OUT(types_, name_)                                                                                                            \
-    {                                                                                                                                      \
-        .types = types_, .name = name_, .variant = 1                                                                                       \
+#define LEFT_OUT(types_, name_)                      \
+    {                                                \
+        .types = types_, .name = name_, .variant = 1 \
     }
-#define UNSAFE(types_, name_)                                                                                                              \
-    {                                                                                                                                      \
-        .types = types_, .name = name_                                                                                                     \
+#define UNSAFE(types_, name_)          \
+    {                                  \
+        .types = types_, .name = name_ \
     }
 
 static const mz_jmethod_def methods[] = {

@@ -31,13 +31,13 @@ static bool t_divisibleby(mz_jst *st, mz_jv v, mz_jv arg, bool *out)
 }
 
 /* Tests of the type alone. */
-#define TYPE_TEST(name, expr)                                                                                                              \
-    static bool t_##name(mz_jst *st, mz_jv v, mz_jv arg, bool *out)                                                                        \
-    {                                                                                                                                      \
-        (void)st;                                                                                                                          \
-        (void)arg;                                                                                                                         \
-        *out = (expr);                                                                                                                     \
-        return true;                                                                                                                       \
+#define TYPE_TEST(name, expr)                                       \
+    static bool t_##name(mz_jst *st, mz_jv v, mz_jv arg, bool *out) \
+    {                                                               \
+        (void)st;                                                   \
+        (void)arg;                                                  \
+        *out = (expr);                                              \
+        return true;                                                \
     }
 TYPE_TEST(defined, v.type != MZ_J_UNDEF)
 TYPE_TEST(undefined, v.type == MZ_J_UNDEF)

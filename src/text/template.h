@@ -36,7 +36,7 @@ void mz_template_free(mz_template *t);
 
 /* Renders with the members of `context` (a JSON object) as global variables and appends to out. Key order of objects is kept.
  * A template's raise_exception("…") is MZ_EINVAL with its text. */
-mz_status mz_template_render(const mz_template *t, const json_t *context, const mz_template_limits *limits,
-                             int64_t now_unix_s, mz_buf *out, mz_err *err) MZ_MUST_USE;
+mz_status mz_template_render(const mz_template *t, const json_t *context, const mz_template_limits *limits, int64_t now_unix_s, mz_buf *out,
+                             mz_err *err) MZ_MUST_USE;
 
 #endif

@@ -21,13 +21,18 @@
 
 typedef struct mz_tokenizer mz_tokenizer;
 
-enum { /* flags of mz_tokenizer_encode */
-    MZ_ENCODE_BOS = 1,    /* add what the file says is added (BOS in front, EOS behind) */
-    MZ_ENCODE_SPECIAL = 2 /* parse control tokens in the text; without it only user-defined ones */
+enum {                       /* flags of mz_tokenizer_encode */
+       MZ_ENCODE_BOS = 1,    /* add what the file says is added (BOS in front, EOS behind) */
+       MZ_ENCODE_SPECIAL = 2 /* parse control tokens in the text; without it only user-defined ones */
 };
 
 typedef enum mz_token_kind { /* numbers as in tokenizer.ggml.token_type */
-    MZ_TOKEN_NORMAL = 1, MZ_TOKEN_UNKNOWN, MZ_TOKEN_CONTROL, MZ_TOKEN_USER, MZ_TOKEN_UNUSED, MZ_TOKEN_BYTE
+                             MZ_TOKEN_NORMAL = 1,
+                             MZ_TOKEN_UNKNOWN,
+                             MZ_TOKEN_CONTROL,
+                             MZ_TOKEN_USER,
+                             MZ_TOKEN_UNUSED,
+                             MZ_TOKEN_BYTE
 } mz_token_kind;
 
 /* MZ_ESUPPORT names the tokenizer model or pre-tokeniser that mizan does not know. A file without

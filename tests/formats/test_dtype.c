@@ -211,14 +211,14 @@ typedef struct small_float {
     uint32_t last_code, sign; /* the largest finite code, the sign bit */
 } small_float;
 
-#define SMALL_FLOAT(name, uint)                                                                                                            \
-    static float name##_to_f32(uint32_t code)                                                                                              \
-    {                                                                                                                                      \
-        return mz_##name##_to_f32((uint)code);                                                                                             \
-    }                                                                                                                                      \
-    static uint32_t name##_from_f32(float x)                                                                                               \
-    {                                                                                                                                      \
-        return mz_f32_to_##name(x);                                                                                                        \
+#define SMALL_FLOAT(name, uint)                \
+    static float name##_to_f32(uint32_t code)  \
+    {                                          \
+        return mz_##name##_to_f32((uint)code); \
+    }                                          \
+    static uint32_t name##_from_f32(float x)   \
+    {                                          \
+        return mz_f32_to_##name(x);            \
     }
 SMALL_FLOAT(f16, uint16_t)
 SMALL_FLOAT(bf16, uint16_t)

@@ -40,8 +40,10 @@ int main(int argc, char **argv)
         fwrite(piece, 1, n, stdout);
         rc = mz_step(engine, &session, &id, 1, &err);
     }
-    if (rc == MZ_OK) putchar('\n');
-    else fprintf(stderr, "%s\n", err.text);
+    if (rc == MZ_OK)
+        putchar('\n');
+    else
+        fprintf(stderr, "%s\n", err.text);
     mz_text_release(ids);
     mz_session_close(session);
     mz_engine_close(engine);

@@ -115,7 +115,7 @@ static void list_set(const mz_kern *k)
     const mz_kern *ref = &mz_kern_ref;
     bool is_ref = k == ref;
 /* A set that took the reference's kernel over has nothing to compare; the reference itself is held to its memory. */
-#define ROW(field)                                                                                                                         \
+#define ROW(field) \
     if (is_ref || k->field != ref->field) add(k, check_##field, MZ_DTYPE_F32, MZ_LAYOUT_ROWS, #field)
     ROW(quantise_row);
     ROW(rms_norm);

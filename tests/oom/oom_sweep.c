@@ -133,11 +133,16 @@ int main(int argc, char **argv)
             oom_close(&failed);
             n_run++;
             if (rc == MZ_ENOMEM) n_enomem++;
-            if (rc != MZ_OK && !failed) bad = "failed although nothing was refused";
-            else if (rc != MZ_OK && rc != MZ_ENOMEM) bad = "another status than out of memory";
-            else if (rc != MZ_OK && err.text[0] == '\0') bad = "no sentence";
-            else if (rc == MZ_OK && sum != want) bad = "succeeded with another result";
-            else if (oom_live() != live) bad = "memory left behind";
+            if (rc != MZ_OK && !failed)
+                bad = "failed although nothing was refused";
+            else if (rc != MZ_OK && rc != MZ_ENOMEM)
+                bad = "another status than out of memory";
+            else if (rc != MZ_OK && err.text[0] == '\0')
+                bad = "no sentence";
+            else if (rc == MZ_OK && sum != want)
+                bad = "succeeded with another result";
+            else if (oom_live() != live)
+                bad = "memory left behind";
             if (bad) {
                 n_bad++;
                 fprintf(stderr, "allocation %llu refused%s: %s (status %d, live %+lld): %s\n", (unsigned long long)nth,

@@ -13,8 +13,8 @@
 
 #include <mizan/mizan.h>
 
-#define N_TOK 150     /* passes two page borders */
-#define N_LONG 530    /* passes the border of a partial of keys */
+#define N_TOK  150 /* passes two page borders */
+#define N_LONG 530 /* passes the border of a partial of keys */
 
 static const char *const *model_path;
 static int n_model;
@@ -98,7 +98,8 @@ static void check_engine(const oracle *r, const char *path, const mz_engine_opti
     mz_engine_info info = mz_engine_get_info(e);
     mz_session *s = open_session(e), *other = open_session(e), *third = open_session(e);
     int half = r->n / 2;
-    (void)snprintf(what, sizeof what, "isa %s, executor %s, %d threads, chunk %d, kv %s", info.isa, info.executor, info.n_thread, (int)info.chunk_tok, info.kv);
+    (void)snprintf(what, sizeof what, "isa %s, executor %s, %d threads, chunk %d, kv %s", info.isa, info.executor, info.n_thread,
+                   (int)info.chunk_tok, info.kv);
 
     sync_to(s, r->ids, (size_t)r->n);
     expect_row(r, r->n - 1, mz_session_logits(s), what);

@@ -428,9 +428,9 @@ static void test_bad_options(void **state)
 {
     (void)state;
     mz_sample_options d = mz_sample_options_default(), o;
-#define BAD(field, value, word)                                                                                                            \
-    o = d;                                                                                                                                 \
-    o.field = value;                                                                                                                       \
+#define BAD(field, value, word) \
+    o = d;                      \
+    o.field = value;            \
     refused(o, word)
     BAD(temp, -0.1f, "temp");
     BAD(temp, NAN, "temp");

@@ -135,7 +135,8 @@ typedef struct tap_log {
     char names[4096];
 } tap_log;
 
-static mz_status note_tap(void *user, int layer, const char *name, int64_t row0, int64_t n_row, int64_t width, const float *rows, mz_err *err)
+static mz_status note_tap(void *user, int layer, const char *name, int64_t row0, int64_t n_row, int64_t width, const float *rows,
+                          mz_err *err)
 {
     tap_log *log = user;
     (void)err;
@@ -146,7 +147,8 @@ static mz_status note_tap(void *user, int layer, const char *name, int64_t row0,
     return MZ_OK;
 }
 
-static mz_status refuse_tap(void *user, int layer, const char *name, int64_t row0, int64_t n_row, int64_t width, const float *rows, mz_err *err)
+static mz_status refuse_tap(void *user, int layer, const char *name, int64_t row0, int64_t n_row, int64_t width, const float *rows,
+                            mz_err *err)
 {
     (void)user, (void)layer, (void)name, (void)row0, (void)n_row, (void)width, (void)rows;
     (void)snprintf(err->text, sizeof err->text, "no more");
@@ -185,7 +187,8 @@ static void test_describe(void **state)
     char *text = NULL;
     if (mz_checkpoint_open(path, &c, &err) != MZ_OK) fail_msg("%s", err.text);
     assert_int_equal(mz_checkpoint_describe(c, "f32", 100, &text, &err), MZ_OK);
-    static const char *const keys[] = {"\"family\": \"llama\"", "\"bytes_per_token\"", "\"by_kind\"", "\"formats\"", "\"total_bytes\"", "\"runnable\": true"};
+    static const char *const keys[] = {"\"family\": \"llama\"", "\"bytes_per_token\"", "\"by_kind\"",
+                                       "\"formats\"",           "\"total_bytes\"",     "\"runnable\": true"};
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
         if (!strstr(text, keys[i])) fail_msg("%s is not in %s", keys[i], text);
     mz_text_release(text);
@@ -204,7 +207,8 @@ int main(int argc, char **argv)
 {
     if (argc != 2) return 2;
     path = argv[1];
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_options), cmocka_unit_test(test_memory_budget), cmocka_unit_test(test_limits),
-                                       cmocka_unit_test(test_cancel),  cmocka_unit_test(test_taps),          cmocka_unit_test(test_describe)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_options), cmocka_unit_test(test_memory_budget),
+                                       cmocka_unit_test(test_limits),  cmocka_unit_test(test_cancel),
+                                       cmocka_unit_test(test_taps),    cmocka_unit_test(test_describe)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,8 +11,8 @@
 #include "text/text.h"
 #include "tiny_vocab.h"
 
-#define CHATML                                                                                                                             \
-    "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\\n' + m['content'] + '<|im_end|>' + '\\n' }}{% endfor %}"                    \
+#define CHATML                                                                                                          \
+    "{% for m in messages %}{{ '<|im_start|>' + m['role'] + '\\n' + m['content'] + '<|im_end|>' + '\\n' }}{% endfor %}" \
     "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
 
 static mz_status open_text(tv_options o, mz_text **out, mz_err *err)
@@ -59,7 +59,7 @@ static void expect_chat(const mz_text *t, const char *json, unsigned flags, cons
     assert_int_equal(n, n_want);
     mz_text_release(ids);
 }
-#define EXPECT_CHAT(t, json, flags, ...)                                                                                                   \
+#define EXPECT_CHAT(t, json, flags, ...) \
     expect_chat(t, json, flags, (const int32_t[]){__VA_ARGS__}, sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t))
 
 #define USER      TV_IM_START, 'u', 's', 'e', 'r', '\n'

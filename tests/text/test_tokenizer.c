@@ -40,7 +40,7 @@ static void expect(const mz_tokenizer *t, const char *text, size_t n, unsigned f
     if (n_want) assert_memory_equal(b.data, want, n_want * sizeof *want);
     mz_buf_free(&b);
 }
-#define EXPECT(t, text, flags, ...)                                                                                                        \
+#define EXPECT(t, text, flags, ...) \
     expect(t, text, sizeof text - 1, flags, (const int32_t[]){__VA_ARGS__}, sizeof((const int32_t[]){__VA_ARGS__}) / sizeof(int32_t))
 
 static void merges_by_rank(void **state)

@@ -53,10 +53,10 @@ MZ_REF_INLINE void mz_ref_matmul_each(mz_dtype type, mz_ref_dot_fn *dot, const m
 }
 
 /* Defines the reference matmul `name` of `type` from its dot function. */
-#define MZ_REF_MATMUL(name, type, dot)                                                                                                     \
-    void name(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1)         \
-    {                                                                                                                                      \
-        mz_ref_matmul_each(type, dot, w, x, x_bytes, n_tok, y, ldy, out0, out1);                                                           \
+#define MZ_REF_MATMUL(name, type, dot)                                                                                             \
+    void name(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1) \
+    {                                                                                                                              \
+        mz_ref_matmul_each(type, dot, w, x, x_bytes, n_tok, y, ldy, out0, out1);                                                   \
     }
 
 #endif

@@ -40,10 +40,10 @@ MZ_REF_INLINE void matmul_float(mz_dtype type, widen_fn *widen, const mz_weight 
     }
 }
 
-#define MATMUL_FLOAT(name, type, widen)                                                                                                    \
-    void name(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1)         \
-    {                                                                                                                                      \
-        matmul_float(type, widen, w, x, x_bytes, n_tok, y, ldy, out0, out1);                                                               \
+#define MATMUL_FLOAT(name, type, widen)                                                                                            \
+    void name(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1) \
+    {                                                                                                                              \
+        matmul_float(type, widen, w, x, x_bytes, n_tok, y, ldy, out0, out1);                                                       \
     }
 
 MATMUL_FLOAT(mz_ref_matmul_f32, MZ_DTYPE_F32, widen_f32)

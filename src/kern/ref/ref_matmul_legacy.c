@@ -90,10 +90,10 @@ MZ_REF_INLINE float dot_scale_min(const uint8_t *row, const mz_ref_act *a, unpac
     return acc;
 }
 
-#define DOT(name, chain, unpack, block_bytes)                                                                                              \
-    static float name(const uint8_t *row, const mz_ref_act *a)                                                                             \
-    {                                                                                                                                      \
-        return chain(row, a, unpack, block_bytes);                                                                                         \
+#define DOT(name, chain, unpack, block_bytes)                  \
+    static float name(const uint8_t *row, const mz_ref_act *a) \
+    {                                                          \
+        return chain(row, a, unpack, block_bytes);             \
     }
 
 DOT(dot_q4_0, dot_scale, unpack_q4_0, 18)

@@ -14,15 +14,15 @@
 
 #include "kern/kern.h"
 
-#define MZ_INLINE static inline __attribute__((always_inline))
+#define MZ_INLINE   static inline __attribute__((always_inline))
 #define MZ_NOINLINE static __attribute__((noinline))
 
 /* Before a loop over registers, whose trip count is a constant of at most 8 after inlining. */
 #ifdef __clang__
-#define MZ_UNROLL _Pragma("clang loop unroll(full)")
+#define MZ_UNROLL      _Pragma("clang loop unroll(full)")
 #define MZ_UNROLL_BY_4 _Pragma("clang loop unroll_count(4)")
 #else
-#define MZ_UNROLL _Pragma("GCC unroll 8")
+#define MZ_UNROLL      _Pragma("GCC unroll 8")
 #define MZ_UNROLL_BY_4 _Pragma("GCC unroll 4") /* before a long loop */
 #endif
 

@@ -211,8 +211,7 @@ MZ_INLINE void matmul(const mz_dtype type, const size_t size, const mz_weight *w
                 const int64_t n = min_i64(COLS, w->n_in - c);
                 const size_t ahead = c + n < w->n_in ? COLS * size : ROWS * STRIPS * w->row_bytes - (size_t)c * size;
                 for (int64_t i = 0; i < n_strip; i++)
-                    pack(type, size, rows + (size_t)(r - out0 + i * ROWS) * w->row_bytes, w->row_bytes, nr - i * ROWS, c, n, ahead,
-                         &s[i]);
+                    pack(type, size, rows + (size_t)(r - out0 + i * ROWS) * w->row_bytes, w->row_bytes, nr - i * ROWS, c, n, ahead, &s[i]);
                 tiles(s, n_strip, xt + c, ldx, nt, n, acc);
             }
             for (int64_t t = 0; t < nt; t++) {

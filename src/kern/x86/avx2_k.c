@@ -10,8 +10,8 @@ MZ_INLINE __m256i pair_u8(const uint8_t *sc8)
 {
     int64_t v;
     memcpy(&v, sc8, sizeof v);
-    const __m256i at = _mm256_setr_epi8(0, -1, 0, -1, 1, -1, 1, -1, 2, -1, 2, -1, 3, -1, 3, -1, 4, -1, 4, -1, 5, -1, 5, -1, 6, -1, 6, -1,
-                                        7, -1, 7, -1);
+    const __m256i at =
+        _mm256_setr_epi8(0, -1, 0, -1, 1, -1, 1, -1, 2, -1, 2, -1, 3, -1, 3, -1, 4, -1, 4, -1, 5, -1, 5, -1, 6, -1, 6, -1, 7, -1, 7, -1);
     return _mm256_shuffle_epi8(_mm256_set1_epi64x(v), at);
 }
 MZ_INLINE __m256i pair_i8(const uint8_t *sc8)
@@ -157,10 +157,10 @@ MZ_INLINE void unpack_q3_k(const uint8_t *sb, const mz_sub *sub, const int b, __
     *cor = _mm256_mullo_epi16(both_i8(sc), _mm256_set1_epi16(-4));
 }
 
-#define LOW_B(name, prep, unpack, dot, term, sb_bytes, tile)                                                                             \
-    void name(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1)        \
-    {                                                                                                                                    \
-        mz_low_b(prep, unpack, dot, term, sb_bytes, tile, w, x, x_bytes, n_tok, y, ldy, out0, out1);                                     \
+#define LOW_B(name, prep, unpack, dot, term, sb_bytes, tile)                                                                       \
+    void name(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1) \
+    {                                                                                                                              \
+        mz_low_b(prep, unpack, dot, term, sb_bytes, tile, w, x, x_bytes, n_tok, y, ldy, out0, out1);                               \
     }
 
 LOW_B(mz_avx2_q4_k, prep_q4_k, unpack_q4_k, MZ_DOT_FULL, MZ_TERM_MIN, 1152, mz_avx2_tile_full_min)

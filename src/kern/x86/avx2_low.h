@@ -19,8 +19,8 @@
 #include "avx2_common.h"
 #include "avx2_panel.h"
 
-#define MZ_TILE 4         /* tokens of a tile */
-#define MZ_STRIP 32       /* blocks of a strip; whole super-blocks */
+#define MZ_TILE        4            /* tokens of a tile */
+#define MZ_STRIP       32           /* blocks of a strip; whole super-blocks */
 #define MZ_CHUNK_BYTES (256 * 1024) /* of quantised activations walked per panel, half of a second-level cache */
 
 typedef enum mz_dot { MZ_DOT_FULL, MZ_DOT_HALF, MZ_DOT_QUARTER, MZ_DOT_I8 } mz_dot;
@@ -197,8 +197,7 @@ MZ_INLINE int64_t min_i64(int64_t a, int64_t b)
 typedef void mz_unpack_a_fn(const uint8_t *panel, int64_t b, __m256i c[8], __m256 *d, __m256 *m);
 
 MZ_INLINE void mz_low_a(mz_unpack_a_fn *unpack, const mz_dot dot, const mz_term term, const int offset, mz_tile_a_fn *tile,
-                        const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0,
-                        int64_t out1)
+                        const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1)
 {
     const int64_t n_blk = mz_q8_n_blk(w->n_in);
     const __m256i off = _mm256_set1_epi16((int16_t)-offset);
@@ -267,7 +266,7 @@ MZ_INLINE void mz_low_b(mz_prep_b_fn *prep, mz_unpack_b_fn *unpack, const mz_dot
                 for (int b = 0; b < 8; b++) {
                     __m256i c[8], mul[2], cor = _mm256_setzero_si256();
                     unpack(sb, &sub, b, c, &mul[0], &mul[1], &cor);
-                    block_b(1, 1, dot, term, (const __m256i *const[2]){c, c}, (const __m256i(*)[2])&mul, &cor, a, sum);
+                    block_b(1, 1, dot, term, (const __m256i *const[2]){c, c}, (const __m256i(*)[2]) & mul, &cor, a, sum);
                     if (term == MZ_TERM_MIN) block_min(1, 1, &cor, a, m);
                     a = act_next(a, 1);
                 }

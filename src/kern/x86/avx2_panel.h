@@ -25,20 +25,42 @@ typedef struct mz_panel_field {
 /* Offsets of panel blocks, used by the kernels. */
 enum {
     MZ_P_NIB = 0, /* Q4_0 Q4_1 Q5_0 Q5_1 IQ4_NL MXFP4: [4][8 rows][4 B] nibbles: low column 4k+i, high 16+4k+i */
-    MZ_P_Q4_D = 128, MZ_P_Q4_M = 144,                       /* f16 [8] */
-    MZ_P_Q5_H = 128, MZ_P_Q5_D = 160, MZ_P_Q5_M = 176,      /* bits [8][4 B]; f16 [8] */
-    MZ_P_Q8_Q = 0, MZ_P_Q8_D = 256,                         /* [8][8][4 B]; f16 [8] */
-    MZ_P_MX_E = 128,                                        /* u8 [8] */
-    MZ_P_NV_D = 256,                                        /* u8 [4][8]; nibbles [8][8][4 B] before it */
-    MZ_P_Q4K_D = 0, MZ_P_Q4K_DMIN = 16, MZ_P_Q4K_SC = 32,   /* f16 [8], f16 [8], u8 [12][8] */
-    MZ_P_Q4K_QS = 128,                                      /* [4][8][8][4 B] */
-    MZ_P_Q5K_QH = 128, MZ_P_Q5K_QS = 384,                   /* [8][8][4 B], [4][8][8][4 B] */
-    MZ_P_Q6K_QL = 0, MZ_P_Q6K_QH = 1024, MZ_P_Q6K_SC = 1536, MZ_P_Q6K_D = 1664,
-    MZ_P_Q2K_QS = 0, MZ_P_Q2K_SC = 512, MZ_P_Q2K_D = 640, MZ_P_Q2K_DMIN = 656,
-    MZ_P_Q3K_QS = 0, MZ_P_Q3K_HM = 512, MZ_P_Q3K_SC = 768, MZ_P_Q3K_D = 864,
-    MZ_P_IQ4XS_QS = 0, MZ_P_IQ4XS_SL = 1024, MZ_P_IQ4XS_SH = 1056, MZ_P_IQ4XS_D = 1072,
-    MZ_P_TQ2_QS = 0, MZ_P_TQ2_D = 512,
-    MZ_P_TQ1_QS = 0, MZ_P_TQ1_QH = 384, MZ_P_TQ1_D = 416,
+    MZ_P_Q4_D = 128,
+    MZ_P_Q4_M = 144, /* f16 [8] */
+    MZ_P_Q5_H = 128,
+    MZ_P_Q5_D = 160,
+    MZ_P_Q5_M = 176, /* bits [8][4 B]; f16 [8] */
+    MZ_P_Q8_Q = 0,
+    MZ_P_Q8_D = 256, /* [8][8][4 B]; f16 [8] */
+    MZ_P_MX_E = 128, /* u8 [8] */
+    MZ_P_NV_D = 256, /* u8 [4][8]; nibbles [8][8][4 B] before it */
+    MZ_P_Q4K_D = 0,
+    MZ_P_Q4K_DMIN = 16,
+    MZ_P_Q4K_SC = 32,  /* f16 [8], f16 [8], u8 [12][8] */
+    MZ_P_Q4K_QS = 128, /* [4][8][8][4 B] */
+    MZ_P_Q5K_QH = 128,
+    MZ_P_Q5K_QS = 384, /* [8][8][4 B], [4][8][8][4 B] */
+    MZ_P_Q6K_QL = 0,
+    MZ_P_Q6K_QH = 1024,
+    MZ_P_Q6K_SC = 1536,
+    MZ_P_Q6K_D = 1664,
+    MZ_P_Q2K_QS = 0,
+    MZ_P_Q2K_SC = 512,
+    MZ_P_Q2K_D = 640,
+    MZ_P_Q2K_DMIN = 656,
+    MZ_P_Q3K_QS = 0,
+    MZ_P_Q3K_HM = 512,
+    MZ_P_Q3K_SC = 768,
+    MZ_P_Q3K_D = 864,
+    MZ_P_IQ4XS_QS = 0,
+    MZ_P_IQ4XS_SL = 1024,
+    MZ_P_IQ4XS_SH = 1056,
+    MZ_P_IQ4XS_D = 1072,
+    MZ_P_TQ2_QS = 0,
+    MZ_P_TQ2_D = 512,
+    MZ_P_TQ1_QS = 0,
+    MZ_P_TQ1_QH = 384,
+    MZ_P_TQ1_D = 416,
 };
 
 /* mz_pack_fn for every low-bit format. */

@@ -113,10 +113,10 @@ MZ_INLINE void unpack_nvfp4(const uint8_t *panel, int64_t b, __m256i c[8], __m25
     *m = ue4m3_half(sc + 8);
 }
 
-#define LOW_A(name, unpack, dot, term, offset, tile)                                                                                     \
-    void name(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1)        \
-    {                                                                                                                                    \
-        mz_low_a(unpack, dot, term, offset, tile, w, x, x_bytes, n_tok, y, ldy, out0, out1);                                             \
+#define LOW_A(name, unpack, dot, term, offset, tile)                                                                               \
+    void name(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1) \
+    {                                                                                                                              \
+        mz_low_a(unpack, dot, term, offset, tile, w, x, x_bytes, n_tok, y, ldy, out0, out1);                                       \
     }
 
 LOW_A(mz_avx2_q4_0, unpack_q4_0, MZ_DOT_FULL, MZ_TERM_D, 8, mz_avx2_tile_full_d)

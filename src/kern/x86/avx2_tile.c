@@ -67,32 +67,32 @@ MZ_INLINE void tile_b(const int np, const int nt, const mz_dot dot, const mz_ter
 }
 
 /* Two panels whatever is left of the tile; one only where there is no second (the last of a slice). */
-#define TILE_SWITCH(call, dot, term)                                                                                                     \
-    switch (n_row > 8 ? n_tok : 5) {                                                                                                     \
-    case 1: call(2, 1, dot, term); return;                                                                                               \
-    case 2: call(2, 2, dot, term); return;                                                                                               \
-    case 3: call(2, 3, dot, term); return;                                                                                               \
-    case 4: call(2, 4, dot, term); return;                                                                                               \
-    default: break;                                                                                                                      \
-    }                                                                                                                                    \
-    if (n_tok == MZ_TILE) {                                                                                                              \
-        call(1, 4, dot, term);                                                                                                           \
-        return;                                                                                                                          \
-    }                                                                                                                                    \
+#define TILE_SWITCH(call, dot, term)       \
+    switch (n_row > 8 ? n_tok : 5) {       \
+    case 1: call(2, 1, dot, term); return; \
+    case 2: call(2, 2, dot, term); return; \
+    case 3: call(2, 3, dot, term); return; \
+    case 4: call(2, 4, dot, term); return; \
+    default: break;                        \
+    }                                      \
+    if (n_tok == MZ_TILE) {                \
+        call(1, 4, dot, term);             \
+        return;                            \
+    }                                      \
     for (; n_tok > 0; n_tok--, x.q += x.stride, x.d += x.stride, x.s += x.stride, y += ldy) call(1, 1, dot, term);
 
 #define CALL_A(np, nt, dot, term) tile_a(np, nt, dot, term, w, n_blk, off, x, y, ldy, n_row, first)
 #define CALL_B(np, nt, dot, term) tile_b(np, nt, dot, term, w, n_blk, x, y, ldy, n_row, first)
 
-#define TILE_A(name, dot, term)                                                                                                          \
-    void name(const mz_strip_a *w, int64_t n_blk, __m256i off, mz_act x, int n_tok, float *y, int64_t ldy, int64_t n_row, bool first)      \
-    {                                                                                                                                    \
-        TILE_SWITCH(CALL_A, dot, term)                                                                                                   \
+#define TILE_A(name, dot, term)                                                                                                       \
+    void name(const mz_strip_a *w, int64_t n_blk, __m256i off, mz_act x, int n_tok, float *y, int64_t ldy, int64_t n_row, bool first) \
+    {                                                                                                                                 \
+        TILE_SWITCH(CALL_A, dot, term)                                                                                                \
     }
-#define TILE_B(name, dot, term)                                                                                                          \
-    void name(const mz_strip_b *w, int64_t n_blk, mz_act x, int n_tok, float *y, int64_t ldy, int64_t n_row, bool first)                  \
-    {                                                                                                                                    \
-        TILE_SWITCH(CALL_B, dot, term)                                                                                                   \
+#define TILE_B(name, dot, term)                                                                                          \
+    void name(const mz_strip_b *w, int64_t n_blk, mz_act x, int n_tok, float *y, int64_t ldy, int64_t n_row, bool first) \
+    {                                                                                                                    \
+        TILE_SWITCH(CALL_B, dot, term)                                                                                   \
     }
 
 TILE_A(mz_avx2_tile_full_d, MZ_DOT_FULL, MZ_TERM_D)

@@ -18,9 +18,12 @@ static mz_status read_hparams(mz_bind *b, hparams *h)
     MZ_TRY(mz_bind_i64(b, "embedding_length", true, 1, 1 << 20, &m->d_model));
     MZ_TRY(mz_bind_i64(b, "context_length", true, 1, INT32_MAX, &m->ctx_tok));
     MZ_TRY(mz_bind_i64(b, "expert_count", false, 0, INT32_MAX, &n_expert));
-    if (n_expert > 0) MZ_FAIL(MZ_ESUPPORT, b->err, "key %s.expert_count is %lld: mixtures of experts are not supported in family llama", b->arch, (long long)n_expert);
+    if (n_expert > 0)
+        MZ_FAIL(MZ_ESUPPORT, b->err, "key %s.expert_count is %lld: mixtures of experts are not supported in family llama", b->arch,
+                (long long)n_expert);
     MZ_TRY(mz_bind_f32(b, "attention.layer_norm_rms_epsilon", true, &h->eps));
-    if (!(h->eps >= 0)) MZ_FAIL(MZ_EFORMAT, b->err, "key %s.attention.layer_norm_rms_epsilon is %g, expected 0 or more", b->arch, (double)h->eps);
+    if (!(h->eps >= 0))
+        MZ_FAIL(MZ_EFORMAT, b->err, "key %s.attention.layer_norm_rms_epsilon is %g, expected 0 or more", b->arch, (double)h->eps);
     MZ_TRY(mz_bind_layer_i64(b, "attention.head_count", 0, true, 1, 65536, &n_head));
     h->d_head = m->d_model / n_head;
     MZ_TRY(mz_bind_i64(b, "attention.key_length", false, 2, 65536, &h->d_head));
@@ -35,7 +38,8 @@ out:
     return st;
 }
 
-static mz_status build_layer(mz_bind *b, const hparams *h, int layer, mz_gqa *gqa, mz_ffn *ffn, const mz_rope *rope, int x, int delta, mz_act *normed)
+static mz_status build_layer(mz_bind *b, const hparams *h, int layer, mz_gqa *gqa, mz_ffn *ffn, const mz_rope *rope, int x, int delta,
+                             mz_act *normed)
 {
     mz_status st = MZ_OK;
     char name[96];
@@ -70,10 +74,15 @@ static mz_status build_layers(mz_bind *b, const hparams *h, const mz_rope *rope,
         MZ_TRY(mz_bind_layer_i64(b, "attention.head_count_kv", layer, false, 1, 65536, &n_head_kv));
         MZ_TRY(mz_bind_layer_i64(b, "feed_forward_length", layer, true, 1, 1 << 24, &n_ff));
         if (n_head % n_head_kv != 0)
-            MZ_FAIL(MZ_EFORMAT, b->err, "layer %d has %lld query heads and %lld key/value heads, expected a multiple", layer, (long long)n_head,
-                    (long long)n_head_kv);
+            MZ_FAIL(MZ_EFORMAT, b->err, "layer %d has %lld query heads and %lld key/value heads, expected a multiple", layer,
+                    (long long)n_head, (long long)n_head_kv);
         if (layer == 0 || n_head != gqa.n_head || n_head_kv != gqa.n_head_kv) {
-            gqa = (mz_gqa){.n_head = n_head, .n_head_kv = n_head_kv, .d_head = h->d_head, .d_value = h->d_value, .window = h->window, .scale = h->attn_scale};
+            gqa = (mz_gqa){.n_head = n_head,
+                           .n_head_kv = n_head_kv,
+                           .d_head = h->d_head,
+                           .d_value = h->d_value,
+                           .window = h->window,
+                           .scale = h->attn_scale};
             mz_block_gqa_buffers(b, &gqa);
         }
         if (layer == 0 || n_ff != ffn.d_ff) {

@@ -10,7 +10,7 @@
 #include "model/bind.h"
 
 typedef struct mz_act {
-    int f32, q8;       /* buffer numbers; q8 is made when first needed */
+    int f32, q8; /* buffer numbers; q8 is made when first needed */
     bool q8_is_fresh;
     const char *q8_name;
 } mz_act;
@@ -42,8 +42,8 @@ void mz_block_rope(mz_bind *b, int layer, const mz_rope *r, int x, int64_t n_hea
 typedef struct mz_gqa {
     int64_t n_head, n_head_kv, d_head, d_value, window;
     float scale, softcap;
-    int q, k, v;      /* scratch buffers, wide enough for every layer that shares them */
-    mz_act mixed;     /* attention output before the output projection */
+    int q, k, v;  /* scratch buffers, wide enough for every layer that shares them */
+    mz_act mixed; /* attention output before the output projection */
 } mz_gqa;
 
 void mz_block_gqa_buffers(mz_bind *b, mz_gqa *a);

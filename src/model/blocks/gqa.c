@@ -36,7 +36,8 @@ mz_status mz_block_gqa(mz_bind *b, int layer, mz_gqa *a, const mz_rope *rope, mz
         mz_block_rope(b, layer, rope, a->q, a->n_head, a->d_head);
         mz_block_rope(b, layer, rope, a->k, a->n_head_kv, a->d_head);
     }
-    int seg = mz_prog_add_seg(b->p, (mz_prog_seg){.kind = MZ_SEG_KV, .layer = layer, .n_head_kv = a->n_head_kv, .d_k = a->d_head, .d_v = a->d_value});
+    int seg = mz_prog_add_seg(
+        b->p, (mz_prog_seg){.kind = MZ_SEG_KV, .layer = layer, .n_head_kv = a->n_head_kv, .d_k = a->d_head, .d_v = a->d_value});
     mz_op op = mz_op_make(MZ_OP_KV_STORE, layer);
     op.in = a->k;
     op.in2 = a->v;

@@ -27,9 +27,12 @@ static mz_status read_scaling(mz_bind *b, scaling *s)
     MZ_TRY(mz_gguf_get_str(b->g, key, false, &type, b->err));
     MZ_TRY(mz_bind_f32(b, "rope.scaling.factor", false, &s->factor));
     MZ_TRY(mz_bind_f32(b, "rope.scale_linear", false, &linear)); /* the key of early files */
-    if (type.n == 4 && memcmp(type.s, "yarn", 4) == 0) s->kind = SCALING_YARN;
-    else if (type.n == 6 && memcmp(type.s, "linear", 6) == 0) s->kind = SCALING_LINEAR;
-    else if (type.n == 4 && memcmp(type.s, "none", 4) == 0) s->kind = SCALING_NONE;
+    if (type.n == 4 && memcmp(type.s, "yarn", 4) == 0)
+        s->kind = SCALING_YARN;
+    else if (type.n == 6 && memcmp(type.s, "linear", 6) == 0)
+        s->kind = SCALING_LINEAR;
+    else if (type.n == 4 && memcmp(type.s, "none", 4) == 0)
+        s->kind = SCALING_NONE;
     else
         MZ_FAIL(MZ_ESUPPORT, b->err, "key %s is '%.*s', expected none, linear or yarn", key, (int)(type.n < 40 ? type.n : 40), type.s);
     if (s->kind == SCALING_NONE && linear > 1.0f) {
@@ -41,7 +44,8 @@ static mz_status read_scaling(mz_bind *b, scaling *s)
     MZ_TRY(mz_bind_f32(b, "rope.scaling.yarn_beta_fast", false, &s->beta_fast));
     MZ_TRY(mz_bind_f32(b, "rope.scaling.yarn_beta_slow", false, &s->beta_slow));
     MZ_TRY(mz_bind_i64(b, "rope.scaling.original_context_length", false, 1, INT32_MAX, &s->original_ctx));
-    if (!(s->beta_fast > 0) || !(s->beta_slow > 0)) MZ_FAIL(MZ_EFORMAT, b->err, "YaRN betas are %g and %g, expected positive numbers", (double)s->beta_fast, (double)s->beta_slow);
+    if (!(s->beta_fast > 0) || !(s->beta_slow > 0))
+        MZ_FAIL(MZ_EFORMAT, b->err, "YaRN betas are %g and %g, expected positive numbers", (double)s->beta_fast, (double)s->beta_slow);
 out:
     return st;
 }
@@ -108,7 +112,8 @@ mz_status mz_block_rope_table(mz_bind *b, int64_t d_head, bool interleaved, mz_r
         }
         freq[i] = (float)f;
     }
-    *out = (mz_rope){.n_rot = n_rot, .interleaved = interleaved, .table = mz_prog_add_buf(b->p, "rope_table", MZ_ROWS_STEP, MZ_ELEM_F32, n_rot)};
+    *out = (mz_rope){
+        .n_rot = n_rot, .interleaved = interleaved, .table = mz_prog_add_buf(b->p, "rope_table", MZ_ROWS_STEP, MZ_ELEM_F32, n_rot)};
     mz_op op = mz_op_make(MZ_OP_ROPE_TABLE, -1);
     op.out = out->table;
     op.p.n_rot = n_rot;
