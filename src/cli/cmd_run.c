@@ -24,7 +24,7 @@ static void say_why_no_text(const char *model)
 {
     mz_text *t = NULL;
     mz_err err = {0};
-    if (mz_text_open(model, &t, &err) != MZ_OK) (void)mz_cli_fail("%s; token ids can be given with --ids", err.text);
+    if (mz_text_open(model, &t, &err) != MZ_OK) (void)mz_cli_fail_err(&err);
     mz_text_close(t);
 }
 
