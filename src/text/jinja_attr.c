@@ -232,7 +232,7 @@ static bool slice_str(mz_jst *st, mz_jv obj, int64_t lo, int64_t step, size_t n,
 bool mz_j_slice(mz_jst *st, mz_jv obj, mz_jv lo_v, mz_jv hi_v, mz_jv step_v, mz_jv *out)
 {
     size_t len;
-    int64_t step = 1, lo, hi;
+    int64_t step = 1, lo = 0, hi = 0;
     if (obj.type == MZ_J_UNDEF) return mz_j_undef_fail(st, obj);
     if (obj.type != MZ_J_STR && obj.type != MZ_J_LIST && obj.type != MZ_J_TUPLE && obj.type != MZ_J_RANGE)
         return mz_j_fail(st, MZ_EINVAL,

@@ -120,7 +120,7 @@ static bool grow(mz_jst *st, mz_jdict *d)
 
 bool mz_j_dict_set(mz_jst *st, mz_jdict *d, mz_jv key, mz_jv val)
 {
-    uint64_t h;
+    uint64_t h = 0;
     size_t at;
     if (!hash_of(st, key, &h) || !find(st, d, key, h, &at)) return false;
     if (at < d->n) {
@@ -136,7 +136,7 @@ bool mz_j_dict_set(mz_jst *st, mz_jdict *d, mz_jv key, mz_jv val)
 
 bool mz_j_dict_get(mz_jst *st, const mz_jdict *d, mz_jv key, bool strict, mz_jv *out)
 {
-    uint64_t h;
+    uint64_t h = 0;
     size_t at;
     *out = (mz_jv){0};
     if (!strict && !is_hashable(key)) return true;

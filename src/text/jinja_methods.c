@@ -344,7 +344,7 @@ enum { LJUST, RJUST, CENTER, ZFILL };
 
 static bool m_pad(mz_jst *st, mz_jv self, const mz_jv *a, int how, mz_jv *out)
 {
-    int64_t width, n = (int64_t)mz_j_str_len(self.s), left = 0, skip = 0;
+    int64_t width = 0, n = (int64_t)mz_j_str_len(self.s), left = 0, skip = 0;
     mz_jstr fill = {.p = how == ZFILL ? "0" : " ", .n = 1, .n_cp = 1};
     mz_buf b = {0};
     if (!need_int(st, a[0], "padding", &width)) return false;
