@@ -186,7 +186,7 @@ void check_matmul(mzc *c)
         bool small = widths[i] <= (c->quick ? 64 : 600) || (widths[i] <= 256 && block == 256);
         for (int wk = 0; wk < MZC_N_WKIND; wk++) {
             for (int xk = 0; xk <= MZC_N_KIND; xk++, at++) {
-                bool chosen = small ? !c->quick || at % 3 == 0 : at % (c->quick ? 37 : 7) == 0;
+                bool chosen = small ? !c->quick || at % (block > 1 ? 3 : 7) == 0 : at % (c->quick ? 37 : 7) == 0;
                 if (!chosen && !(wk == MZC_W_SANE && xk == MZC_UNIFORM)) continue;
                 if (!chosen && c->quick && widths[i] > 2048) continue;
                 int64_t n_out = outs[at * 5 % n_outs];
