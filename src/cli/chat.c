@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,22 @@ static void on_interrupt(int sig)
 
 #define LINE_LIMIT ((size_t)16 << 20)
 
+/* Waits for a line on the terminal; false when interrupted. The signal is let in only inside ppoll, so that none is
+ * lost between looking at the flag and beginning to wait. */
+static bool wait_for_line(void)
+{
+    sigset_t block, before;
+    struct pollfd in = {.fd = 0, .events = POLLIN};
+    int n = -1;
+    (void)sigemptyset(&block);
+    (void)sigaddset(&block, SIGINT);
+    (void)sigprocmask(SIG_BLOCK, &block, &before);
+    while (!interrupted && n < 0)
+        if ((n = ppoll(&in, 1, NULL, &before)) < 0 && errno != EINTR) break;
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    return !interrupted;
+}
+
 /* One line without its end; NULL at the end of input. An interrupt at the prompt empties the line. */
 static char *read_line(bool tty, size_t *n)
 {
@@ -28,8 +45,8 @@ static char *read_line(bool tty, size_t *n)
             (void)fputs("> ", stderr);
             (void)fflush(stderr);
         }
-        errno = 0;
-        ssize_t len = getline(&line, &cap, stdin);
+        ssize_t len = -1;
+        if (!tty || wait_for_line()) len = getline(&line, &cap, stdin);
         if (len >= 0) {
             if (len > 0 && line[len - 1] == '\n') line[--len] = '\0';
             if (len > 0 && line[len - 1] == '\r') line[--len] = '\0';

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "cli/cli.h"
 
@@ -17,6 +18,15 @@ static int check_usage(const mz_cli_args *a)
     return MZ_EXIT_DONE;
 }
 
+/* Each tap is an open file until the end: a deep model has more of them than the usual limit on open files. */
+static void allow_many_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= limit.rlim_max) return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit); /* should it fail, opening says so */
+}
+
 static int eval_ids(const mz_cli_args *a)
 {
     mz_err err = {0};
@@ -30,6 +40,7 @@ static int eval_ids(const mz_cli_args *a)
     mz_engine_options o = mz_engine_options_default();
     o.ctx_tok = (int64_t)n;
     o.taps = a->taps != NULL;
+    if (o.taps) allow_many_files();
     if (!mz_cli_open_engine(a, a->model, o, &e, &load_ms)) goto out;
     int32_t n_vocab = mz_engine_get_info(e).n_vocab;
     if (mz_eval_logits(e, ids, n, a->logits, a->taps, &err) != MZ_OK) {
