@@ -54,10 +54,36 @@ static void wait_change(atomic_int *word, int seen, atomic_int *n_asleep, int n_
     atomic_fetch_sub(n_asleep, 1);
 }
 
+static bool has_reached(int word, int target)
+{
+    return (int)((unsigned)word - (unsigned)target) >= 0;
+}
+
+void mz_wait_reach(atomic_int *word, int target, atomic_int *n_asleep, int n_spin)
+{
+    for (int i = 0; i < n_spin; i++) {
+        if (has_reached(atomic_load_explicit(word, memory_order_acquire), target)) return;
+        cpu_pause();
+    }
+    atomic_fetch_add(n_asleep, 1);
+    for (int seen = atomic_load(word); !has_reached(seen, target); seen = atomic_load(word)) futex_wait(word, seen);
+    atomic_fetch_sub(n_asleep, 1);
+}
+
+void mz_wake_waiting(atomic_int *word, atomic_int *n_asleep)
+{
+    if (atomic_load(n_asleep) > 0) futex_wake_all(word);
+}
+
+int mz_spin_limit(int n)
+{
+    return n <= mz_cpu_count() ? SPIN_LIMIT : 0;
+}
+
 void mz_barrier_init(mz_barrier *b, int n)
 {
     b->n = n;
-    b->n_spin = n <= mz_cpu_count() ? SPIN_LIMIT : 0;
+    b->n_spin = mz_spin_limit(n);
     atomic_init(&b->n_arrived, 0);
     atomic_init(&b->generation, 0);
     atomic_init(&b->n_asleep, 0);
@@ -79,12 +105,12 @@ void mz_barrier_wait(mz_barrier *b)
 struct mz_team {
     int n, n_made; /* members; threads made */
     pthread_t *thread;
-    mz_barrier barrier; /* for the running function */
     mz_barrier done;
     atomic_int job; /* futex word: number of jobs posted */
     atomic_int n_asleep;
     atomic_bool quit;
-    mz_team_fn *fn; /* written before job is raised */
+    bool is_joined; /* this and the next two are written before job is raised */
+    mz_team_fn *fn;
     void *arg;
 };
 
@@ -98,11 +124,12 @@ static void *member_main(void *p)
     member m = *(member *)p;
     mz_free(p);
     mz_team *t = m.team;
-    for (int seen = 0;; seen++) {
+    for (int seen = 0;;) {
         wait_change(&t->job, seen, &t->n_asleep, t->done.n_spin);
+        seen = atomic_load_explicit(&t->job, memory_order_acquire);
         if (atomic_load_explicit(&t->quit, memory_order_acquire)) return NULL;
         t->fn(t->arg, m.i, t->n);
-        mz_barrier_wait(&t->done);
+        if (t->is_joined) mz_barrier_wait(&t->done);
     }
 }
 
@@ -121,7 +148,6 @@ mz_status mz_team_create(int n, mz_team **out, mz_err *err)
     if (t) t->thread = mz_calloc((size_t)n, sizeof *t->thread);
     if (!t || !t->thread) MZ_FAIL(MZ_ENOMEM, err, "out of memory while starting %d threads", n);
     t->n = n;
-    mz_barrier_init(&t->barrier, n);
     mz_barrier_init(&t->done, n);
     /* Signals belong to the program's own threads. */
     sigfillset(&all);
@@ -160,16 +186,23 @@ int mz_team_size(const mz_team *t)
     return t->n;
 }
 
-mz_barrier *mz_team_barrier(mz_team *t)
-{
-    return &t->barrier;
-}
-
 void mz_team_run(mz_team *t, mz_team_fn *fn, void *arg)
 {
+    t->is_joined = true;
     t->fn = fn;
     t->arg = arg;
     if (t->n > 1) post(t);
     fn(arg, 0, t->n);
     mz_barrier_wait(&t->done);
+}
+
+void mz_team_call(mz_team *t, mz_team_fn *fn, void *arg)
+{
+    if (t->n == 1) return;
+    /* A late member may be reading these: they are written only when they change, which is before the first call. */
+    if (t->fn != fn || t->arg != arg) {
+        t->fn = fn;
+        t->arg = arg;
+    }
+    post(t);
 }

@@ -11,7 +11,7 @@ typedef struct share {
     mz_ops *o;
     const mz_op *op;
     const mz_step_view *step;
-    int t, n;
+    int t, n, i_member;
 } share;
 
 float *mz_ops_row(const mz_ops *o, int buf, int64_t row)
@@ -82,7 +82,7 @@ static void run_attend(const share *s)
     const mz_prog_seg *seg = &p->seg[op->seg];
     int64_t ldq = (int64_t)(mz_prog_row_bytes(&p->buf[op->in]) / sizeof(float)),
             ldo = (int64_t)(mz_prog_row_bytes(&p->buf[op->out]) / sizeof(float));
-    float *scratch = s->o->scratch + (size_t)s->t * s->o->scratch_floats;
+    float *scratch = s->o->scratch + (size_t)s->i_member * s->o->scratch_floats;
     int64_t unit = 0;
     for (int r = 0; r < s->step->n_run; r++) {
         const mz_run *run = &s->step->run[r];
@@ -178,9 +178,9 @@ static void run_tap(const share *s)
     mz_mem_guard_enter();
 }
 
-void mz_ops_run(mz_ops *o, const mz_op *op, const mz_step_view *step, int t, int n)
+void mz_ops_run(mz_ops *o, const mz_op *op, const mz_step_view *step, int t, int n, int i_member)
 {
-    share s = {o, op, step, t, n};
+    share s = {o, op, step, t, n, i_member};
     switch (mz_op_split(op->kind)) {
     case MZ_SPLIT_OUTPUTS: run_matmul(&s); break;
     case MZ_SPLIT_ATTEND: run_attend(&s); break;
@@ -192,6 +192,31 @@ void mz_ops_run(mz_ops *o, const mz_op *op, const mz_step_view *step, int t, int
         break;
     }
     }
+}
+
+/* A share of a product is worth its claim from about this many weight bytes. */
+#define SHARE_BYTES 16384
+
+int mz_ops_n_share(const mz_ops *o, int op0, int op1, const mz_step_view *step, int most)
+{
+    const mz_prog *p = o->c.prog;
+    int64_t want = 1;
+    for (int i = op0; i < op1; i++) {
+        const mz_op *op = &p->op[i];
+        int64_t n = 1;
+        switch (mz_op_split(op->kind)) {
+        case MZ_SPLIT_OUTPUTS: {
+            const mz_weight *w = &p->weight[op->weight].w;
+            n = (int64_t)((size_t)w->n_out * w->row_bytes / SHARE_BYTES);
+            break;
+        }
+        case MZ_SPLIT_ATTEND: n = step->n_row * op->p.n_head; break;
+        case MZ_SPLIT_ROWS: n = p->buf[op->out >= 0 ? op->out : op->in].rows == MZ_ROWS_LOGIT ? step->n_logit : step->n_row; break;
+        case MZ_SPLIT_ONE: break;
+        }
+        if (n > want) want = n;
+    }
+    return want < most ? (int)want : most;
 }
 
 static size_t scratch_floats(const mz_prog *p)

@@ -19,7 +19,7 @@ typedef struct mz_ops {
     float *scratch; /* [n_thread, scratch_floats] */
     size_t scratch_floats;
     atomic_int bad_layer; /* lowest layer whose KV value did not fit; INT_MAX: none */
-    mz_status tap_status; /* written by member 0 only */
+    mz_status tap_status; /* written by the one share of a tap */
     mz_err tap_err;
 } mz_ops;
 
@@ -28,8 +28,10 @@ void mz_ops_free(mz_ops *o);
 void mz_ops_begin(mz_ops *o);
 /* Outcome of a run after all members have finished. */
 mz_status mz_ops_end(const mz_ops *o, const mz_step_view *step, mz_err *err) MZ_MUST_USE;
-/* Member t of n does its share of op. */
-void mz_ops_run(mz_ops *o, const mz_op *op, const mz_step_view *step, int t, int n);
+/* Share t of n of op, done by member i_member (whose scratch it uses). */
+void mz_ops_run(mz_ops *o, const mz_op *op, const mz_step_view *step, int t, int n, int i_member);
+/* Into how many shares the ops [op0, op1), which need no barrier between them, are worth cutting; 1..most. */
+int mz_ops_n_share(const mz_ops *o, int op0, int op1, const mz_step_view *step, int most);
 float *mz_ops_row(const mz_ops *o, int buf, int64_t row);
 
 #endif
