@@ -80,34 +80,11 @@ int mz_spin_limit(int n)
     return n <= mz_cpu_count() ? SPIN_LIMIT : 0;
 }
 
-void mz_barrier_init(mz_barrier *b, int n)
-{
-    b->n = n;
-    b->n_spin = mz_spin_limit(n);
-    atomic_init(&b->n_arrived, 0);
-    atomic_init(&b->generation, 0);
-    atomic_init(&b->n_asleep, 0);
-}
-
-void mz_barrier_wait(mz_barrier *b)
-{
-    if (b->n == 1) return;
-    int seen = atomic_load_explicit(&b->generation, memory_order_acquire);
-    if (atomic_fetch_add_explicit(&b->n_arrived, 1, memory_order_acq_rel) == b->n - 1) {
-        atomic_store_explicit(&b->n_arrived, 0, memory_order_relaxed);
-        atomic_fetch_add(&b->generation, 1);
-        if (atomic_load(&b->n_asleep) > 0) futex_wake_all(&b->generation);
-    } else {
-        wait_change(&b->generation, seen, &b->n_asleep, b->n_spin);
-    }
-}
-
 struct mz_team {
-    int n, n_made; /* members; threads made */
+    int n, n_made, n_spin; /* members; threads made; spins before sleeping */
     pthread_t *thread;
-    mz_barrier done;
     atomic_int job; /* futex word: number of jobs posted */
-    atomic_int n_asleep;
+    atomic_int n_asleep, n_returned, n_caller_asleep;
     atomic_bool quit;
     bool is_joined; /* this and the next two are written before job is raised */
     mz_team_fn *fn;
@@ -125,11 +102,13 @@ static void *member_main(void *p)
     mz_free(p);
     mz_team *t = m.team;
     for (int seen = 0;;) {
-        wait_change(&t->job, seen, &t->n_asleep, t->done.n_spin);
+        wait_change(&t->job, seen, &t->n_asleep, t->n_spin);
         seen = atomic_load_explicit(&t->job, memory_order_acquire);
         if (atomic_load_explicit(&t->quit, memory_order_acquire)) return NULL;
         t->fn(t->arg, m.i, t->n);
-        if (t->is_joined) mz_barrier_wait(&t->done);
+        if (!t->is_joined) continue;
+        atomic_fetch_add(&t->n_returned, 1);
+        mz_wake_waiting(&t->n_returned, &t->n_caller_asleep);
     }
 }
 
@@ -148,7 +127,7 @@ mz_status mz_team_create(int n, mz_team **out, mz_err *err)
     if (t) t->thread = mz_calloc((size_t)n, sizeof *t->thread);
     if (!t || !t->thread) MZ_FAIL(MZ_ENOMEM, err, "out of memory while starting %d threads", n);
     t->n = n;
-    mz_barrier_init(&t->done, n);
+    t->n_spin = mz_spin_limit(n);
     /* Signals belong to the program's own threads. */
     sigfillset(&all);
     (void)pthread_sigmask(SIG_SETMASK, &all, &old);
@@ -188,12 +167,13 @@ int mz_team_size(const mz_team *t)
 
 void mz_team_run(mz_team *t, mz_team_fn *fn, void *arg)
 {
+    unsigned target = (unsigned)atomic_load(&t->n_returned) + (unsigned)t->n - 1;
     t->is_joined = true;
     t->fn = fn;
     t->arg = arg;
     if (t->n > 1) post(t);
     fn(arg, 0, t->n);
-    mz_barrier_wait(&t->done);
+    mz_wait_reach(&t->n_returned, (int)target, &t->n_caller_asleep, t->n_spin);
 }
 
 void mz_team_call(mz_team *t, mz_team_fn *fn, void *arg)

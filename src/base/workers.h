@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * workers.h: a fixed team of threads that run one function together, and the barrier inside it.
+ * workers.h: a fixed team of threads that run one function together, and waiting that does not burn a busy machine.
  *
- * Threads are created once. Waiting is a bounded spin, then a futex, so that a busy machine does not
- * burn its processors; when the team is larger than the processors it may use, it never spins.
+ * Threads are created once. Waiting is a bounded spin, then a futex; when the team is larger than the processors it may use, it never spins.
  * Ownership: creator's. Threading: mz_team_run from one thread at a time (it is member 0). */
 #ifndef MZ_BASE_WORKERS_H
 #define MZ_BASE_WORKERS_H
@@ -15,17 +14,6 @@
 
 /* Processors this process may use (affinity mask), at least 1. */
 int mz_cpu_count(void);
-
-typedef struct mz_barrier {
-    int n, n_spin;
-    atomic_int n_arrived;
-    atomic_int generation; /* futex word */
-    atomic_int n_asleep;
-} mz_barrier;
-
-void mz_barrier_init(mz_barrier *b, int n);
-/* Returns when all n members have called it; what each wrote before is visible to all after. */
-void mz_barrier_wait(mz_barrier *b);
 
 typedef struct mz_team mz_team;
 typedef void mz_team_fn(void *arg, int i_member, int n_member);
