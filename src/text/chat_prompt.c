@@ -149,7 +149,9 @@ static mz_status parse_request(const char *json, size_t n, json_t **out, mz_err 
     if (n > MAX_JSON_BYTES) MZ_FAIL(MZ_ELIMIT, err, "the chat JSON has %zu bytes; at most %zu are taken", n, MAX_JSON_BYTES);
     json_t *root = json_loadb(json, n, JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &why);
     if (!root) {
-        if (json_error_code(&why) == json_error_out_of_memory) MZ_FAIL(MZ_ENOMEM, err, "no memory for the chat JSON");
+        /* No text: jansson could not even begin, which is for want of memory too. */
+        if (json_error_code(&why) == json_error_out_of_memory || why.text[0] == '\0')
+            MZ_FAIL(MZ_ENOMEM, err, "no memory for the chat JSON");
         MZ_FAIL(MZ_EINVAL, err, "the chat is not valid JSON: line %d, column %d: %s", why.line, why.column, why.text);
     }
     *out = root;

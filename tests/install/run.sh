@@ -30,7 +30,7 @@ readelf -d shared | grep -q 'libmizan\.so\.0' || { echo "the example is not link
 # Without the shared library -lmizan means libmizan.a.
 mkdir static-lib && cp "$lib/libmizan.a" static-lib/
 # shellcheck disable=SC2046
-${CC:-cc} -std=c11 -Wall -Wextra -Werror "$source" $(pkg-config --cflags mizan) -Lstatic-lib $(pkg-config --static --libs mizan | sed "s#-L$lib##g; s#-L[^ ]*mizan[^ ]*##g") -o static
+${CC:-cc} -std=c11 -Wall -Wextra -Werror "$source" $(pkg-config --cflags mizan) -Lstatic-lib $(pkg-config --static --libs mizan | sed "s#-L$work[^ ]*##g") -o static
 readelf -d static | grep -q libmizan && { echo "the static example still needs libmizan.so" >&2; exit 1; }
 
 prompt='The capital of France is'
