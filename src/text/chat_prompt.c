@@ -20,7 +20,17 @@ void mz_chat_done(mz_chat *c)
     *c = (mz_chat){0};
 }
 
-/* Bit i: the text contains noncharacter i. */
+/* A list or object that a template prints goes through repr(), which spells noncharacters as \ufdd0..\ufdef. The number of the
+ * one spelled in front of p (its u), or -1. */
+static int spelled_mark(const char *p, const char *end)
+{
+    static const char hex[] = "0123456789abcdef";
+    if (end - p < 5 || memcmp(p, "ufd", 3) != 0 || (p[3] != 'd' && p[3] != 'e') || p[4] == '\0') return -1;
+    const char *digit = strchr(hex, p[4]);
+    return digit ? (p[3] == 'd' ? 0 : 16) + (int)(digit - hex) : -1;
+}
+
+/* Bit i: the text contains noncharacter i, itself or spelled. */
 static uint32_t marks_in(const char *s, size_t n)
 {
     uint32_t used = 0;
@@ -28,6 +38,10 @@ static uint32_t marks_in(const char *s, size_t n)
     while ((p = memmem(p, (size_t)(end - p), MARK_0, 2))) {
         p += 2;
         if (p < end && (unsigned char)*p >= 0x90 && (unsigned char)*p <= 0xAF) used |= 1u << ((unsigned char)*p - 0x90);
+    }
+    for (p = s; (p = memmem(p, (size_t)(end - p), "\\ufd", 4)); p += 4) {
+        int i = spelled_mark(p + 1, end);
+        if (i >= 0) used |= 1u << i;
     }
     return used;
 }
@@ -231,6 +245,27 @@ out:
     return st;
 }
 
+/* The first mark in [p, end): where it starts, and *n_mark its bytes. A spelled mark starts at some backslash before its u: text
+ * printed k times over has 2^(k-1) of them for the mark, behind a multiple of 2^k for the backslashes that stood before it. */
+static const char *find_mark(const char *p, const char *end, const char *mark, size_t *n_mark)
+{
+    const char *raw = memmem(p, (size_t)(end - p), mark, MARK_LEN), *limit = raw ? raw : end;
+    int want = (unsigned char)mark[2] - 0x90;
+    *n_mark = MARK_LEN;
+    for (const char *at = p; (at = memmem(at, (size_t)(limit - at), "\\ufd", 4)); at += 4) {
+        if (spelled_mark(at + 1, end) != want) continue;
+        size_t n_slash = 1;
+        while (at > p && at[-1] == '\\') {
+            at--;
+            n_slash++;
+        }
+        size_t n_own = n_slash & (~n_slash + 1); /* lowest set bit */
+        *n_mark = n_own + 5;
+        return at + n_slash - n_own;
+    }
+    return raw;
+}
+
 /* Takes the marks out of marked and notes their places. */
 static mz_status unmark(const mz_buf *marked, const char *mark, size_t n_max, mz_chat *out, mz_err *err)
 {
@@ -240,7 +275,8 @@ static mz_status unmark(const mz_buf *marked, const char *mark, size_t n_max, mz
     out->guard = mz_calloc(cap, sizeof *out->guard);
     if (!out->guard) MZ_FAIL(MZ_ENOMEM, err, "no memory for the chat");
     while (p < end) {
-        const char *hit = memmem(p, (size_t)(end - p), mark, MARK_LEN);
+        size_t n_mark;
+        const char *hit = find_mark(p, end, mark, &n_mark);
         if (!mz_buf_add(&out->text, p, (size_t)((hit ? hit : end) - p))) MZ_FAIL(MZ_ENOMEM, err, "no memory for the chat");
         if (!hit) break;
         if (out->n_guard == cap) { /* a template may print a message more than once */
@@ -249,7 +285,7 @@ static mz_status unmark(const mz_buf *marked, const char *mark, size_t n_max, mz
             out->guard = more;
         }
         out->guard[out->n_guard++] = out->text.len;
-        p = hit + MARK_LEN;
+        p = hit + n_mark;
     }
 out:
     return st;
