@@ -10,35 +10,8 @@
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
-static inline uint32_t bits_of(float x)
-{
-    uint32_t u;
-    memcpy(&u, &x, sizeof u);
-    return u;
-}
-
-static inline float of_bits(uint32_t u)
-{
-    float x;
-    memcpy(&x, &u, sizeof x);
-    return x;
-}
-
-static inline uint64_t bits_of_d(double x)
-{
-    uint64_t u;
-    memcpy(&u, &x, sizeof u);
-    return u;
-}
-
-static inline double of_bits_d(uint64_t u)
-{
-    double x;
-    memcpy(&x, &u, sizeof x);
-    return x;
-}
+#include "base/bits.h"
 
 /* Order of operations of mz_expf (a contract: vector versions repeat it line by line):
  *   x = x > 89 ? 89 : x;  x = x < -104.5 ? -104.5 : x          (comparisons are false for NaN: it stays;
@@ -67,9 +40,9 @@ float mz_expf(float x)
     p = fmaf(p, r, 0x1.fffffcp-2f);
     p = fmaf(p, r, 1.0f);
     p = fmaf(p, r, 1.0f);
-    uint32_t i = bits_of(t) - bits_of(EXP_MAGIC);
+    uint32_t i = mz_f32_to_bits(t) - mz_f32_to_bits(EXP_MAGIC);
     uint32_t h = (i >> 1) | (i & 0x80000000u);
-    return p * of_bits((h + 127u) << 23) * of_bits((i - h + 127u) << 23);
+    return p * mz_bits_to_f32((h + 127u) << 23) * mz_bits_to_f32((i - h + 127u) << 23);
 }
 
 /* Order of operations of mz_tanhf:
@@ -80,7 +53,7 @@ float mz_expf(float x)
  *   y = s with the sign bit of x or-ed in */
 float mz_tanhf(float x)
 {
-    float a = of_bits(bits_of(x) & 0x7fffffffu);
+    float a = mz_bits_to_f32(mz_f32_to_bits(x) & 0x7fffffffu);
     float z = a * a;
     float p = -0x1.75e1cep-8f;
     p = fmaf(p, z, 0x1.52269cp-6f);
@@ -90,7 +63,7 @@ float mz_tanhf(float x)
     float small = fmaf(a * z, p, a);
     float large = 1.0f - 2.0f / (mz_expf(a + a) + 1.0f);
     float s = a < 0.625f ? small : large;
-    return of_bits(bits_of(s) | (bits_of(x) & 0x80000000u));
+    return mz_bits_to_f32(mz_f32_to_bits(s) | (mz_f32_to_bits(x) & 0x80000000u));
 }
 
 /* Order of operations of mz_erff (erf near 0 is a * P(a^2); beyond 1 it is 1 - exp(-a * G(a)), with
@@ -102,7 +75,7 @@ float mz_tanhf(float x)
  *   y = s with the sign bit of x or-ed in */
 float mz_erff(float x)
 {
-    float a = of_bits(bits_of(x) & 0x7fffffffu);
+    float a = mz_bits_to_f32(mz_f32_to_bits(x) & 0x7fffffffu);
     float z = a * a;
     float p = 0x1.496a32p-14f;
     p = fmaf(p, z, -0x1.a3f700p-11f);
@@ -121,7 +94,7 @@ float mz_erff(float x)
     g = fmaf(g, b, 0x1.20e3c6p+0f);
     float large = 1.0f - mz_expf(-(b * g));
     float s = a < 1.0f ? small : large;
-    return of_bits(bits_of(s) | (bits_of(x) & 0x80000000u));
+    return mz_bits_to_f32(mz_f32_to_bits(s) | (mz_f32_to_bits(x) & 0x80000000u));
 }
 
 /* ---- double ---------------------------------------------------------------------------------- */
@@ -157,9 +130,9 @@ double mz_exp(double x)
     double n = t - D_MAGIC;
     double r = fma(n, -D_LN2_HI, x);
     r = fma(n, -D_LN2_LO, r);
-    uint64_t i = bits_of_d(t) - bits_of_d(D_MAGIC);
+    uint64_t i = mz_f64_to_bits(t) - mz_f64_to_bits(D_MAGIC);
     uint64_t h = (i >> 1) | (i & (UINT64_C(1) << 63));
-    return exp_poly(r) * of_bits_d((h + 1023u) << 52) * of_bits_d((i - h + 1023u) << 52);
+    return exp_poly(r) * mz_bits_to_f64((h + 1023u) << 52) * mz_bits_to_f64((i - h + 1023u) << 52);
 }
 
 /* x = 2^e * m with m in [sqrt(1/2), sqrt(2)); x finite and > 0. */
@@ -170,12 +143,12 @@ static double split_exponent(double x, double *e)
         x *= 0x1p54;
         shift = 54;
     }
-    uint64_t u = bits_of_d(x);
+    uint64_t u = mz_f64_to_bits(x);
     /* Adding the distance from sqrt(1/2) to 1 makes mantissas of sqrt(2) and above carry into the exponent. */
     u += UINT64_C(0x3ff0000000000000) - UINT64_C(0x3fe6a09e667f3bcd);
     int64_t k = (int64_t)(u >> 52) - 1023;
     *e = (double)(k - shift);
-    return of_bits_d((u & UINT64_C(0x000fffffffffffff)) + UINT64_C(0x3fe6a09e667f3bcd));
+    return mz_bits_to_f64((u & UINT64_C(0x000fffffffffffff)) + UINT64_C(0x3fe6a09e667f3bcd));
 }
 
 /* (2 atanh(s) - 2 s) / s for z = s^2, |s| < 0.172: 2 z / 3 + 2 z^2 / 5 + … */

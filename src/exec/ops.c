@@ -6,6 +6,7 @@
 #include <limits.h>
 
 #include "base/fmath.h"
+#include "prog/kv_name.h"
 
 typedef struct share {
     mz_ops *o;
@@ -91,7 +92,6 @@ static void run_attend(const share *s)
             int64_t n_q = run->n_row - row < MZ_ATTEND_ROWS ? run->n_row - row : MZ_ATTEND_ROWS;
             for (int64_t head = 0; head < op->p.n_head; head++, unit++) {
                 if (unit % s->n != s->t) continue;
-                a.sink = op->p.sink ? op->p.sink + head : NULL;
                 s->o->c.kern->attend(&a, mz_ops_row(s->o, op->in, run->row0 + row) + head * seg->d_k, ldq, n_q, run->pos0 + row,
                                      head / (op->p.n_head / seg->n_head_kv), mz_ops_row(s->o, op->out, run->row0 + row) + head * seg->d_v,
                                      ldo, scratch);
@@ -269,11 +269,10 @@ void mz_ops_begin(mz_ops *o)
 
 mz_status mz_ops_end(const mz_ops *o, const mz_step_view *step, mz_err *err)
 {
-    static const char *const kv_name[MZ_KV_COUNT] = {"f32", "f16", "bf16", "fp8"};
     int layer = atomic_load(&o->bad_layer);
     if (layer != INT_MAX)
         return mz_err_set(err, MZ_ERANGE, "a key or value of layer %d does not fit the KV format %s; choose a wider one with --kv", layer,
-                          kv_name[step->layout->kv]);
+                          mz_kv_type_name(step->layout->kv));
     if (o->tap_status != MZ_OK && err) *err = o->tap_err;
     return o->tap_status;
 }

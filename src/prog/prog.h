@@ -89,7 +89,6 @@ typedef struct mz_op {
         bool interleaved;
         mz_glu glu;
         const float *freq; /* [n_rot / 2] radians per position */
-        const float *sink; /* [n_head], filled at load through weight; NULL: none */
         const char *name;
     } p;
 } mz_op;

@@ -9,7 +9,7 @@
 #include "fmt/npy.h"
 #include "model/model.h"
 #include "rt/engine_int.h"
-#include "rt/kv_name.h"
+#include "prog/kv_name.h"
 #include "text/text.h"
 
 struct mz_checkpoint {
@@ -112,7 +112,7 @@ static mz_status put_memory(json_t *root, const mz_checkpoint *c, const mz_state
     size_t buffers, state;
     MZ_TRY(mz_kern_get(NULL, &kern, err));
     MZ_TRY(mz_weights_measure(c->g, c->m->prog, kern, &w, err));
-    mz_exec_config config = {c->m->prog, kern, 1, 512, 32};
+    mz_exec_config config = {c->m->prog, kern, 1, MZ_DEFAULT_CHUNK_TOK, MZ_LOGIT_ROWS};
     if (!mz_exec_bytes(&config, &buffers) || !mz_mul_size((size_t)((tokens + MZ_PAGE_TOK - 1) / MZ_PAGE_TOK), l->page_bytes, &state))
         MZ_FAIL(MZ_ERANGE, err, "a context of %lld tokens does not fit the address space", (long long)tokens);
     *bad |= json_object_set_new(root, "memory",

@@ -2,16 +2,12 @@
  * Opening and closing an engine. */
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/workers.h"
 #include "rt/engine_int.h"
-#include "rt/kv_name.h"
+#include "prog/kv_name.h"
 #include "text/text.h"
 
-#define DEFAULT_CHUNK_TOK 512
-/* Rows of logits one step can give: scoring works in strips of this many. */
-#define LOGIT_ROWS   32
 #define MAX_THREADS  1024
 #define MAX_SESSIONS 4096
 
@@ -35,7 +31,7 @@ static mz_status settle_options(mz_engine *e, mz_kv_type *kv, mz_err *err)
     if (o->n_session == 0) o->n_session = 1;
     if (o->chunk_tok < 0 || o->chunk_tok > 65536)
         MZ_FAIL(MZ_EINVAL, err, "chunk of %lld tokens asked for, expected 1 to 65536", (long long)o->chunk_tok);
-    if (o->chunk_tok == 0) o->chunk_tok = DEFAULT_CHUNK_TOK;
+    if (o->chunk_tok == 0) o->chunk_tok = MZ_DEFAULT_CHUNK_TOK;
     if (o->ctx_tok < 0 || o->ctx_tok > INT32_MAX)
         MZ_FAIL(MZ_EINVAL, err, "context of %lld tokens asked for, expected 1 to %d", (long long)o->ctx_tok, INT32_MAX);
     bool reference = mz_exec_is_reference(e->type);
@@ -111,7 +107,7 @@ static mz_status open_parts(mz_engine *e, mz_kv_type kv, mz_err *err)
     st = MZ_OK;
     MZ_TRY(mz_state_layout_make(e->m->prog, kv, &e->layout, err));
     e->max_row = e->o.chunk_tok > e->o.n_session ? e->o.chunk_tok : e->o.n_session;
-    e->max_logit = e->max_row < LOGIT_ROWS ? e->max_row : LOGIT_ROWS;
+    e->max_logit = e->max_row < MZ_LOGIT_ROWS ? e->max_row : MZ_LOGIT_ROWS;
     if (e->max_logit < e->o.n_session) e->max_logit = e->o.n_session;
     mz_exec_config c = {e->m->prog, e->kern, e->o.n_thread, e->max_row, e->max_logit};
     if (!mz_exec_bytes(&c, &e->buffer_bytes)) MZ_FAIL(MZ_ENOMEM, err, "the buffers do not fit the address space; use a smaller --chunk");

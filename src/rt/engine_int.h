@@ -10,6 +10,10 @@
 #include "fmt/gguf.h"
 #include "model/model.h"
 
+#define MZ_DEFAULT_CHUNK_TOK 512
+/* Rows of logits one step can give: scoring works in strips of this many. */
+#define MZ_LOGIT_ROWS 32
+
 /* Loaded weights: repacked ones lie in one block, vectors in another; the rest stays mapped. */
 typedef struct mz_weights {
     uint8_t *packed;
@@ -23,7 +27,7 @@ typedef struct mz_weights {
 
 /* Sizes only; what mz_weights_load will take. */
 mz_status mz_weights_measure(const mz_gguf *g, const mz_prog *p, const mz_kern *k, mz_weights *out, mz_err *err) MZ_MUST_USE;
-/* Fills the program's weights. Repacks tensor by tensor with n_thread threads and gives the mapped pages back. */
+/* Fills the program's weights; w comes from mz_weights_measure. Repacks tensor by tensor with n_thread threads and gives the mapped pages back. */
 mz_status mz_weights_load(const mz_gguf *g, mz_prog *p, const mz_kern *k, int n_thread, mz_weights *w,
                           void (*progress)(void *, uint64_t, uint64_t), void *user, mz_err *err) MZ_MUST_USE;
 void mz_weights_free(mz_weights *w);

@@ -88,7 +88,6 @@ mz_status mz_weights_load(const mz_gguf *g, mz_prog *p, const mz_kern *k, int n_
     mz_status st = MZ_OK;
     mz_team *team = NULL;
     uint64_t done = 0;
-    MZ_TRY(mz_weights_measure(g, p, k, w, err));
     w->packed = mz_reserve(w->packed_bytes);
     w->vectors = mz_calloc_aligned(w->vectors_bytes);
     if (!w->packed || !w->vectors)

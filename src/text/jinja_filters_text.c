@@ -133,13 +133,7 @@ bool mz_jf_indent(mz_jst *st, mz_jv v, const mz_jv *a, mz_jv *out)
         ok = ok && mz_j_charge(st, 1) && mz_j_buf_str(st, &b, line);
     }
     mz_buf_free(&ind);
-    if (!ok) {
-        mz_buf_free(&b);
-        return false;
-    }
-    if (!mz_j_str_take(st, &b, out)) return false;
-    out->sub = v.sub;
-    return true;
+    return mz_j_str_end(st, ok, &b, v.sub, out);
 }
 
 bool mz_jf_truncate(mz_jst *st, mz_jv v, const mz_jv *a, mz_jv *out)

@@ -469,11 +469,5 @@ bool mz_j_percent(mz_jst *st, mz_jv fmt, mz_jv args, mz_jv *out)
     }
     if (ok && s.next < s.n && args.type != MZ_J_DICT && args.type != MZ_J_LIST && args.type != MZ_J_UNDEF)
         ok = mz_j_fail(st, MZ_EINVAL, "not all arguments converted during string formatting");
-    if (!ok) {
-        mz_buf_free(&b);
-        return false;
-    }
-    if (!mz_j_str_take(st, &b, out)) return false;
-    out->sub = fmt.sub;
-    return true;
+    return mz_j_str_end(st, ok, &b, fmt.sub, out);
 }

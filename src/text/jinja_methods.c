@@ -301,13 +301,7 @@ static bool m_join(mz_jst *st, mz_jv self, const mz_jv *a, int unused, mz_jv *ou
         }
         n++;
     }
-    if (r < 0) {
-        mz_buf_free(&b);
-        return false;
-    }
-    if (!mz_j_str_take(st, &b, out)) return false;
-    out->sub = self.sub;
-    return true;
+    return mz_j_str_end(st, r >= 0, &b, self.sub, out);
 }
 
 static bool m_partition(mz_jst *st, mz_jv self, const mz_jv *a, int right, mz_jv *out)
@@ -360,13 +354,7 @@ static bool m_pad(mz_jst *st, mz_jv self, const mz_jv *a, int how, mz_jv *out)
     if (how == ZFILL && self.s->n && (self.s->p[0] == '-' || self.s->p[0] == '+')) skip = 1;
     bool ok = mz_j_buf_add(st, &b, self.s->p, (size_t)skip) && add_fill(st, &b, &fill, left) &&
               mz_j_buf_add(st, &b, self.s->p + skip, self.s->n - (size_t)skip) && add_fill(st, &b, &fill, pad - left);
-    if (!ok) {
-        mz_buf_free(&b);
-        return false;
-    }
-    if (!mz_j_str_take(st, &b, out)) return false;
-    out->sub = self.sub;
-    return true;
+    return mz_j_str_end(st, ok, &b, self.sub, out);
 }
 
 static bool m_format_map(mz_jst *st, mz_jv self, const mz_jv *a, int unused, mz_jv *out)

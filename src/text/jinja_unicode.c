@@ -244,13 +244,7 @@ bool mz_j_case(mz_jst *st, mz_jv v, mz_jcase how, mz_jv *out)
         }
         prev_cased = is_cased(cp);
     }
-    if (!ok) {
-        mz_buf_free(&b);
-        return false;
-    }
-    if (!mz_j_str_take(st, &b, out)) return false;
-    out->sub = v.sub;
-    return true;
+    return mz_j_str_end(st, ok, &b, v.sub, out);
 }
 
 static bool in_set(int32_t cp, const char *p, size_t k, const mz_jstr *chars)

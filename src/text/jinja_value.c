@@ -140,6 +140,17 @@ bool mz_j_str_take(mz_jst *st, mz_buf *b, mz_jv *out)
     return ok;
 }
 
+bool mz_j_str_end(mz_jst *st, bool ok, mz_buf *b, uint8_t sub, mz_jv *out)
+{
+    if (!ok) {
+        mz_buf_free(b);
+        return false;
+    }
+    if (!mz_j_str_take(st, b, out)) return false;
+    out->sub = sub;
+    return true;
+}
+
 bool mz_j_buf_add(mz_jst *st, mz_buf *b, const void *p, size_t n)
 {
     size_t base = b == st->out ? st->out_base : 0;

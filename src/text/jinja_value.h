@@ -190,6 +190,8 @@ bool mz_j_str_borrow(mz_jst *st, const char *p, size_t n, mz_jv *out); /* bytes 
 bool mz_j_cstr(mz_jst *st, const char *literal, mz_jv *out);           /* a C string literal */
 bool mz_j_str_cat(mz_jst *st, const mz_jstr *a, const mz_jstr *b, mz_jv *out);
 bool mz_j_str_take(mz_jst *st, mz_buf *b, mz_jv *out); /* copies b's bytes and frees b in every case */
+/* The end of building a string: takes b when all went well, else frees it; sub marks the result as its source was marked. */
+bool mz_j_str_end(mz_jst *st, bool ok, mz_buf *b, uint8_t sub, mz_jv *out);
 bool mz_j_list(mz_jst *st, size_t cap, mz_jv *out);
 bool mz_j_list_push(mz_jst *st, mz_jlist *l, mz_jv v); /* only while building */
 bool mz_j_tuple2(mz_jst *st, mz_jv a, mz_jv b, mz_jv *out);

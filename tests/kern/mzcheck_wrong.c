@@ -21,7 +21,7 @@ static void q8_0_backwards(const mz_weight *w, const void *x, size_t x_bytes, in
                 const uint8_t *blk = w->data + (size_t)o * w->row_bytes + 34 * b;
                 int32_t sum = 0;
                 for (int i = 0; i < 32; i++) sum += (int8_t)blk[2 + i] * mz_q8_q(xt)[32 * b + i];
-                acc = fmaf((float)sum, mz_f16_to_f32(mz_ref_u16(blk)) * mz_q8_d(xt, n_blk)[b], acc);
+                acc = fmaf((float)sum, mz_f16_to_f32(mz_load_u16(blk)) * mz_q8_d(xt, n_blk)[b], acc);
             }
             y[t * ldy + o] = acc;
         }
@@ -69,7 +69,7 @@ static void q4_0_rounds_twice(const mz_weight *w, const void *x, size_t x_bytes,
                     sum += ((blk[2 + i] & 15) - 8) * mz_q8_q(xt)[32 * b + i];
                     sum += ((blk[2 + i] >> 4) - 8) * mz_q8_q(xt)[32 * b + 16 + i];
                 }
-                acc = acc + (float)sum * (mz_f16_to_f32(mz_ref_u16(blk)) * mz_q8_d(xt, n_blk)[b]);
+                acc = acc + (float)sum * (mz_f16_to_f32(mz_load_u16(blk)) * mz_q8_d(xt, n_blk)[b]);
             }
             y[t * ldy + o] = acc;
         }
@@ -123,8 +123,8 @@ static void q4_1_saturates(const mz_weight *w, const void *x, size_t x_bytes, in
                 sum = sum > INT16_MAX ? INT16_MAX : sum < INT16_MIN ? INT16_MIN : sum;
                 float da = mz_q8_d(xt, n_blk)[b];
                 const int16_t *s = mz_q8_s(xt, n_blk) + 2 * b;
-                acc = fmaf((float)sum, mz_f16_to_f32(mz_ref_u16(blk)) * da, acc);
-                acc = fmaf((float)(s[0] + s[1]), mz_f16_to_f32(mz_ref_u16(blk + 2)) * da, acc);
+                acc = fmaf((float)sum, mz_f16_to_f32(mz_load_u16(blk)) * da, acc);
+                acc = fmaf((float)(s[0] + s[1]), mz_f16_to_f32(mz_load_u16(blk + 2)) * da, acc);
             }
             y[t * ldy + o] = acc;
         }
@@ -241,7 +241,7 @@ static void attend_multiplies_hidden(const mz_attend_args *a, const float *q, in
         int64_t at = (i_head_kv * MZ_PAGE_TOK + next % MZ_PAGE_TOK) * a->d_v;
         for (int64_t d = 0; d < a->d_v; d++) {
             float vd = 0.0f;
-            if (a->kv == MZ_KV_F16) vd = mz_f16_to_f32(mz_ref_u16(v + 2 * (at + d)));
+            if (a->kv == MZ_KV_F16) vd = mz_f16_to_f32(mz_load_u16(v + 2 * (at + d)));
             o[t * ldo + d] = fmaf(0.0f, vd, o[t * ldo + d]);
         }
     }

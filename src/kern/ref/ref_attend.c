@@ -13,8 +13,8 @@ static float widen(mz_kv_type kv, const uint8_t *p, int64_t i)
         memcpy(&v, p + 4 * i, sizeof v);
         return v;
     }
-    case MZ_KV_F16: return mz_f16_to_f32(mz_ref_u16(p + 2 * i));
-    case MZ_KV_BF16: return mz_bf16_to_f32(mz_ref_u16(p + 2 * i));
+    case MZ_KV_F16: return mz_f16_to_f32(mz_load_u16(p + 2 * i));
+    case MZ_KV_BF16: return mz_bf16_to_f32(mz_load_u16(p + 2 * i));
     case MZ_KV_FP8: return mz_e4m3_to_f32(p[i]);
     case MZ_KV_COUNT: break;
     }

@@ -12,35 +12,19 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/bits.h"
 #include "base/fmath.h"
 #include "kern/kern.h"
 
-static inline uint32_t mz_ref_bits(float x)
-{
-    uint32_t u;
-    memcpy(&u, &x, sizeof u);
-    return u;
-}
-static inline float mz_ref_of_bits(uint32_t u)
-{
-    float x;
-    memcpy(&x, &u, sizeof x);
-    return x;
-}
-/* Little-endian 16-bit load from anywhere. */
-static inline uint16_t mz_ref_u16(const uint8_t *p)
-{
-    return (uint16_t)(p[0] | p[1] << 8);
-}
 static inline bool mz_ref_finite(float x)
 {
-    return (mz_ref_bits(x) & 0x7f800000u) != 0x7f800000u;
+    return (mz_f32_to_bits(x) & 0x7f800000u) != 0x7f800000u;
 }
 
 /* rne of |x| < 2^21 to an integer, independent of the rounding of casts. */
 static inline int32_t mz_ref_rne(float x)
 {
-    return (int32_t)(mz_ref_bits(x + 0x1.8p23f) - mz_ref_bits(0x1.8p23f));
+    return (int32_t)(mz_f32_to_bits(x + 0x1.8p23f) - mz_f32_to_bits(0x1.8p23f));
 }
 
 static inline float mz_ref_tree16(const float l[16])

@@ -13,11 +13,11 @@ MZ_REF_INLINE float widen_f32(const uint8_t *row, int64_t i)
 }
 MZ_REF_INLINE float widen_f16(const uint8_t *row, int64_t i)
 {
-    return mz_f16_to_f32(mz_ref_u16(row + 2 * i));
+    return mz_f16_to_f32(mz_load_u16(row + 2 * i));
 }
 MZ_REF_INLINE float widen_bf16(const uint8_t *row, int64_t i)
 {
-    return mz_bf16_to_f32(mz_ref_u16(row + 2 * i));
+    return mz_bf16_to_f32(mz_load_u16(row + 2 * i));
 }
 
 MZ_REF_INLINE void matmul_float(mz_dtype type, widen_fn *widen, const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y,

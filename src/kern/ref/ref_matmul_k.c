@@ -47,8 +47,8 @@ static float dot_q2_k(const uint8_t *row, const mz_ref_act *a)
             p = fmaf((float)i, a->d[b + ib], p);
             m = fmaf((float)((s0 >> 4) * s[0] + (s1 >> 4) * s[1]), a->d[b + ib], m);
         }
-        acc = fmaf(p, mz_f16_to_f32(mz_ref_u16(row + 80)), acc);
-        acc = fmaf(-m, mz_f16_to_f32(mz_ref_u16(row + 82)), acc);
+        acc = fmaf(p, mz_f16_to_f32(mz_load_u16(row + 80)), acc);
+        acc = fmaf(-m, mz_f16_to_f32(mz_load_u16(row + 82)), acc);
     }
     return acc;
 }
@@ -73,7 +73,7 @@ static float dot_q3_k(const uint8_t *row, const mz_ref_act *a)
             int32_t i = s[0] * mz_ref_isum(code, q, 16) + s[1] * mz_ref_isum(code + 16, q + 16, 16);
             p = fmaf((float)i, a->d[b + ib], p);
         }
-        acc = fmaf(p, mz_f16_to_f32(mz_ref_u16(row + 108)), acc);
+        acc = fmaf(p, mz_f16_to_f32(mz_load_u16(row + 108)), acc);
     }
     return acc;
 }
@@ -96,8 +96,8 @@ MZ_REF_INLINE float dot_q45_k(const uint8_t *row, const mz_ref_act *a, bool five
             p = fmaf((float)(sc * mz_ref_isum(code, a->q + 32 * (b + ib), 32)), a->d[b + ib], p);
             m = fmaf((float)(mn * (s[0] + s[1])), a->d[b + ib], m);
         }
-        acc = fmaf(p, mz_f16_to_f32(mz_ref_u16(row)), acc);
-        acc = fmaf(-m, mz_f16_to_f32(mz_ref_u16(row + 2)), acc);
+        acc = fmaf(p, mz_f16_to_f32(mz_load_u16(row)), acc);
+        acc = fmaf(-m, mz_f16_to_f32(mz_load_u16(row + 2)), acc);
     }
     return acc;
 }
@@ -127,7 +127,7 @@ static float dot_q6_k(const uint8_t *row, const mz_ref_act *a)
             int32_t i = s0 * mz_ref_isum(code, q, 16) + s1 * mz_ref_isum(code + 16, q + 16, 16);
             p = fmaf((float)i, a->d[b + ib], p);
         }
-        acc = fmaf(p, mz_f16_to_f32(mz_ref_u16(row + 208)), acc);
+        acc = fmaf(p, mz_f16_to_f32(mz_load_u16(row + 208)), acc);
     }
     return acc;
 }
@@ -136,7 +136,7 @@ static float dot_iq4_xs(const uint8_t *row, const mz_ref_act *a)
 {
     float acc = 0.0f;
     for (int64_t b = 0; b < a->n_blk; b += 8, row += 136) {
-        unsigned high = mz_ref_u16(row + 2);
+        unsigned high = mz_load_u16(row + 2);
         float p = 0.0f;
         for (int ib = 0; ib < 8; ib++) {
             const uint8_t *qs = row + 8 + 16 * ib;
@@ -148,7 +148,7 @@ static float dot_iq4_xs(const uint8_t *row, const mz_ref_act *a)
             int sc = (int)((row[4 + ib / 2] >> (4 * (ib % 2)) & 15u) | (high >> (2 * ib) & 3u) << 4) - 32;
             p = fmaf((float)(sc * mz_ref_isum(code, a->q + 32 * (b + ib), 32)), a->d[b + ib], p);
         }
-        acc = fmaf(p, mz_f16_to_f32(mz_ref_u16(row)), acc);
+        acc = fmaf(p, mz_f16_to_f32(mz_load_u16(row)), acc);
     }
     return acc;
 }

@@ -16,7 +16,7 @@ MZ_REF_INLINE void nibbles(const uint8_t *qs, int8_t code[32])
 }
 MZ_REF_INLINE void fifth_bits(const uint8_t *qh, int8_t code[32])
 {
-    uint32_t h = mz_ref_u16(qh) | (uint32_t)mz_ref_u16(qh + 2) << 16;
+    uint32_t h = mz_load_u16(qh) | (uint32_t)mz_load_u16(qh + 2) << 16;
     for (int j = 0; j < 32; j++) code[j] = (int8_t)(code[j] | (h >> j & 1) << 4);
 }
 MZ_REF_INLINE void offset(int8_t code[32], int off)
@@ -29,13 +29,13 @@ MZ_REF_INLINE float unpack_q4_0(const uint8_t *b, int8_t code[32], float *m)
     (void)m;
     nibbles(b + 2, code);
     offset(code, 8);
-    return mz_f16_to_f32(mz_ref_u16(b));
+    return mz_f16_to_f32(mz_load_u16(b));
 }
 MZ_REF_INLINE float unpack_q4_1(const uint8_t *b, int8_t code[32], float *m)
 {
     nibbles(b + 4, code);
-    *m = mz_f16_to_f32(mz_ref_u16(b + 2));
-    return mz_f16_to_f32(mz_ref_u16(b));
+    *m = mz_f16_to_f32(mz_load_u16(b + 2));
+    return mz_f16_to_f32(mz_load_u16(b));
 }
 MZ_REF_INLINE float unpack_q5_0(const uint8_t *b, int8_t code[32], float *m)
 {
@@ -43,27 +43,27 @@ MZ_REF_INLINE float unpack_q5_0(const uint8_t *b, int8_t code[32], float *m)
     nibbles(b + 6, code);
     fifth_bits(b + 2, code);
     offset(code, 16);
-    return mz_f16_to_f32(mz_ref_u16(b));
+    return mz_f16_to_f32(mz_load_u16(b));
 }
 MZ_REF_INLINE float unpack_q5_1(const uint8_t *b, int8_t code[32], float *m)
 {
     nibbles(b + 8, code);
     fifth_bits(b + 4, code);
-    *m = mz_f16_to_f32(mz_ref_u16(b + 2));
-    return mz_f16_to_f32(mz_ref_u16(b));
+    *m = mz_f16_to_f32(mz_load_u16(b + 2));
+    return mz_f16_to_f32(mz_load_u16(b));
 }
 MZ_REF_INLINE float unpack_q8_0(const uint8_t *b, int8_t code[32], float *m)
 {
     (void)m;
     memcpy(code, b + 2, 32);
-    return mz_f16_to_f32(mz_ref_u16(b));
+    return mz_f16_to_f32(mz_load_u16(b));
 }
 MZ_REF_INLINE float unpack_iq4_nl(const uint8_t *b, int8_t code[32], float *m)
 {
     (void)m;
     nibbles(b + 2, code);
     for (int j = 0; j < 32; j++) code[j] = mz_ref_iq4_table[code[j]];
-    return mz_f16_to_f32(mz_ref_u16(b));
+    return mz_f16_to_f32(mz_load_u16(b));
 }
 
 MZ_REF_INLINE float dot_scale(const uint8_t *row, const mz_ref_act *a, unpack_fn *unpack, int block_bytes)

@@ -28,7 +28,7 @@ static float dot_tq1_0(const uint8_t *row, const mz_ref_act *a)
         }
         for (int k = 0; k < 4; k++)
             for (int m = 0; m < 4; m++) code[240 + 4 * k + m] = (int8_t)(digit(row[48 + m], k) - 1);
-        acc = dot_ternary(code, a, b, mz_f16_to_f32(mz_ref_u16(row + 52)), acc);
+        acc = dot_ternary(code, a, b, mz_f16_to_f32(mz_load_u16(row + 52)), acc);
     }
     return acc;
 }
@@ -39,7 +39,7 @@ static float dot_tq2_0(const uint8_t *row, const mz_ref_act *a)
     for (int64_t b = 0; b < a->n_blk; b += 8, row += 66) {
         int8_t code[256];
         for (int j = 0; j < 256; j++) code[j] = (int8_t)((row[32 * (j / 128) + j % 32] >> (2 * (j / 32 % 4)) & 3) - 1);
-        acc = dot_ternary(code, a, b, mz_f16_to_f32(mz_ref_u16(row + 64)), acc);
+        acc = dot_ternary(code, a, b, mz_f16_to_f32(mz_load_u16(row + 64)), acc);
     }
     return acc;
 }

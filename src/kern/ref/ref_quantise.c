@@ -23,7 +23,7 @@ void mz_ref_quantise_row(const float *x, int64_t n, void *y)
         }
         /* iv would overflow for smaller maxima; a block this small contributes nothing. */
         bool quantised = finite && amax >= 0x1p-100f;
-        d[b] = !finite ? mz_ref_of_bits(0x7fc00000u) : quantised ? amax / 127.0f : 0.0f;
+        d[b] = !finite ? mz_bits_to_f32(0x7fc00000u) : quantised ? amax / 127.0f : 0.0f;
         float iv = quantised ? 127.0f / amax : 0.0f;
         for (int h = 0; h < 2; h++) {
             int sum = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * kv_name.h: the names of KV storage formats. Pure functions. */
-#ifndef MZ_RT_KV_NAME_H
-#define MZ_RT_KV_NAME_H
+#ifndef MZ_PROG_KV_NAME_H
+#define MZ_PROG_KV_NAME_H
 
 #include "base/err.h"
 #include "kern/kern.h"

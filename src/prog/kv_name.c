@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "rt/kv_name.h"
+#include "prog/kv_name.h"
 
 #include <strings.h>
 
