@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * avx2_init.c: the set "avx2" (AVX2, FMA, F16C) as the reference with what this folder overrides. */
-#include "avx2_panel.h"
+#include "kern/panel.h"
 #include "avx2_sets.h"
 
 static void low_bit(mz_kern *k, mz_dtype type, mz_matmul_fn *fn)
 {
     k->matmul[type][MZ_LAYOUT_PANEL8] = (mz_matmul_kernel){fn, "avx2 panel8", "avx2 panel8 2x8x4"};
-    k->pack[type] = mz_avx2_pack;
+    k->pack[type] = mz_panel_pack;
 }
 
 static void plain(mz_kern *k, mz_dtype type, mz_matmul_fn *fn)
@@ -37,7 +37,7 @@ void mz_kern_init_avx2(mz_kern *k)
     plain(k, MZ_DTYPE_F32, mz_avx2_f32);
     plain(k, MZ_DTYPE_F16, mz_avx2_f16);
     plain(k, MZ_DTYPE_BF16, mz_avx2_bf16);
-    k->weight_row = mz_avx2_weight_row;
+    k->weight_row = mz_panel_weight_row;
     k->quantise_row = mz_avx2_quantise_row;
     k->rms_norm = mz_avx2_rms_norm;
     k->layer_norm = mz_avx2_layer_norm;

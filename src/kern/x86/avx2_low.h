@@ -17,7 +17,7 @@
 #define MZ_KERN_AVX2_LOW_H
 
 #include "avx2_common.h"
-#include "avx2_panel.h"
+#include "kern/panel.h"
 
 #define MZ_TILE        4            /* tokens of a tile */
 #define MZ_STRIP       32           /* blocks of a strip; whole super-blocks */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * avx2_panel.c: rows into panels, and one row back out of a panel. */
-#include "avx2_panel.h"
+ * panel.c: rows into panels, and one row back out of a panel. */
+#include "kern/panel.h"
 
 #include <assert.h>
 #include <string.h>
@@ -80,7 +80,7 @@ static void pack_field(const mz_panel_field *f, const uint8_t *const src[8], uin
     }
 }
 
-void mz_avx2_pack(const mz_weight *w, int64_t i_out, uint8_t *dst)
+void mz_panel_pack(const mz_weight *w, int64_t i_out, uint8_t *dst)
 {
     const mz_dtype_info *info = mz_dtype_get(w->type);
     const panel_map *map = &MAP[w->type];
@@ -109,7 +109,7 @@ static void unpack_block(const panel_map *map, const uint8_t *panel, int r, uint
     }
 }
 
-void mz_avx2_weight_row(const mz_weight *w, int64_t i_out, float *y)
+void mz_panel_weight_row(const mz_weight *w, int64_t i_out, float *y)
 {
     const mz_dtype_info *info = mz_dtype_get(w->type);
     if (w->layout == MZ_LAYOUT_ROWS) {

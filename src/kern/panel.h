@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * avx2_panel.h: how 8 rows of a low-bit weight lie in one panel (MZ_LAYOUT_PANEL8).
+ * panel.h: how 8 rows of a low-bit weight lie in one panel (MZ_LAYOUT_PANEL8).
  *
  * A panel is a row of blocks, each 8 file blocks wide; inside a block every field of the file format is cut into
  * units of 1, 2 or 4 bytes, and unit u of the 8 rows lies together: dst + (8 u + row) * unit. So 32 bytes hold, for
  * one row a 32-bit lane, 4 neighbouring columns of 8 rows (more where codes are narrower than a byte), and the
  * scales of 8 rows are neighbours. Q5_0 and Q5_1 regroup their fifth bits too (see MZ_PANEL_BITS). Lossless.
  *
- * Not: the arithmetic; see avx2_low.h. Pure functions, any thread. */
-#ifndef MZ_KERN_AVX2_PANEL_H
-#define MZ_KERN_AVX2_PANEL_H
+ * Not: the arithmetic; see x86/avx2_low.h and wide/wide_low.h. Pure functions, any thread. */
+#ifndef MZ_KERN_PANEL_H
+#define MZ_KERN_PANEL_H
 
 #include "kern/kern.h"
 
@@ -64,9 +64,9 @@ enum {
 };
 
 /* mz_pack_fn for every low-bit format. */
-void mz_avx2_pack(const mz_weight *w, int64_t i_out, uint8_t *dst);
+void mz_panel_pack(const mz_weight *w, int64_t i_out, uint8_t *dst);
 
 /* mz_kern.weight_row: any type, any layout. */
-void mz_avx2_weight_row(const mz_weight *w, int64_t i_out, float *y);
+void mz_panel_weight_row(const mz_weight *w, int64_t i_out, float *y);
 
 #endif
