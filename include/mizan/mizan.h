@@ -9,6 +9,7 @@
 #include <mizan/engine.h>
 #include <mizan/eval.h>
 #include <mizan/sample.h>
+#include <mizan/session.h>
 #include <mizan/status.h>
 #include <mizan/text.h>
 
