@@ -48,6 +48,18 @@ out:
     return st;
 }
 
+mz_status mz_bind_no_windows(mz_bind *b)
+{
+    mz_status st = MZ_OK;
+    int64_t window = 0;
+    MZ_TRY(mz_bind_i64(b, "attention.sliding_window", false, 0, INT32_MAX, &window));
+    if (window > 0)
+        MZ_FAIL(MZ_ESUPPORT, b->err, "key %s.attention.sliding_window is %lld, but sliding windows are not known in family %s", b->arch,
+                (long long)window, b->arch);
+out:
+    return st;
+}
+
 const char *mz_bind_layer_name(char buf[96], int64_t layer, const char *what)
 {
     (void)snprintf(buf, 96, "blk.%lld.%s", (long long)layer, what);

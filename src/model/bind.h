@@ -22,6 +22,9 @@ mz_status mz_bind_f32(mz_bind *b, const char *key, bool required, float *out) MZ
 /* The value for one layer of a key that may be a number for all layers or an array with one per layer. */
 mz_status mz_bind_layer_i64(mz_bind *b, const char *key, int64_t layer, bool required, int64_t lo, int64_t hi, int64_t *out) MZ_MUST_USE;
 
+/* MZ_ESUPPORT when the file asks for sliding windows, in a family where mizan does not know which layers have them. */
+mz_status mz_bind_no_windows(mz_bind *b) MZ_MUST_USE;
+
 /* Weight number of the matrix `name` [n_out, n_in] (file order: n_in contiguous); n_out 0 accepts any and is read from the
  * result. Absent: *id = -1 and, if required, MZ_EFORMAT. A tensor bound twice gets two weights: share instead. */
 mz_status mz_bind_matrix(mz_bind *b, const char *name, int64_t n_out, int64_t n_in, bool required, int *id) MZ_MUST_USE;
@@ -38,6 +41,11 @@ typedef struct mz_family {
     mz_family_build_fn *build;
 } mz_family;
 
+mz_status mz_family_gemma2(mz_bind *b);
+mz_status mz_family_gemma3(mz_bind *b);
 mz_status mz_family_llama(mz_bind *b);
+mz_status mz_family_qwen2(mz_bind *b);
+mz_status mz_family_qwen3(mz_bind *b);
+mz_status mz_family_smollm3(mz_bind *b);
 
 #endif

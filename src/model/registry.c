@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The table of families, and the steps every family shares around its build. */
+#include <stdio.h>
 #include <string.h>
 
 #include "model/bind.h"
 
 static const mz_family family_table[] = {
-    {"llama", mz_family_llama},
+    {"gemma2", mz_family_gemma2}, {"gemma3", mz_family_gemma3}, {"llama", mz_family_llama},
+    {"qwen2", mz_family_qwen2},   {"qwen3", mz_family_qwen3},   {"smollm3", mz_family_smollm3},
 };
 
 #define N_FAMILY (sizeof family_table / sizeof family_table[0])
@@ -30,7 +32,11 @@ static const mz_family *find_family(const mz_gguf *g, char arch[64], mz_err *err
     arch[s.n] = '\0';
     for (size_t i = 0; i < N_FAMILY; i++)
         if (strcmp(family_table[i].arch, arch) == 0) return &family_table[i];
-    (void)mz_err_set(err, MZ_ESUPPORT, "architecture '%s' is not known; mizan runs: llama", arch);
+    char known[160] = "";
+    size_t at = 0;
+    for (size_t i = 0; i < N_FAMILY && at < sizeof known; i++)
+        at += (size_t)snprintf(known + at, sizeof known - at, "%s%s", i ? ", " : "", family_table[i].arch);
+    (void)mz_err_set(err, MZ_ESUPPORT, "architecture '%s' is not known; mizan runs: %s", arch, known);
     return NULL;
 }
 

@@ -121,8 +121,8 @@ static mz_status check_shapes(checker *c, int i)
         break;
     case MZ_OP_GLU:
     case MZ_OP_ADD: DEMAND(in >= 0 && in == out && in2 == out, "widths differ", i, name); break;
-    case MZ_OP_SCALE:
-    case MZ_OP_SOFTCAP: DEMAND(in >= 0 && in == out, "widths differ", i, name); break;
+    case MZ_OP_SCALE: DEMAND(in >= 0 && in == out, "widths differ", i, name); break;
+    case MZ_OP_SOFTCAP: DEMAND(in >= 0 && in == out && op->p.scale > 0, "widths differ, or the cap is not positive", i, name); break;
     case MZ_OP_SELECT_ROWS:
         DEMAND(in >= 0 && in == out && p->buf[op->in].rows == MZ_ROWS_STEP && p->buf[op->out].rows == MZ_ROWS_LOGIT,
                "does not go from step rows to logit rows", i, name);

@@ -23,7 +23,8 @@ static inline void mz_block_touch(mz_act *a)
 
 /* out = weight · a (+ bias number, -1: none). */
 void mz_block_linear(mz_bind *b, int layer, mz_act *a, int weight, int bias, int out);
-void mz_block_rms_norm(mz_bind *b, int layer, int in, int weight, float eps, mz_act *out);
+/* out = rms_norm(in; weight), each of the n_head pieces of a row apart; out may be in. Whoever wraps out in an mz_act touches it. */
+void mz_block_norm(mz_bind *b, int layer, int in, int weight, float eps, int64_t n_head, int out);
 void mz_block_add(mz_bind *b, int layer, int in, int in2, int out);
 void mz_block_tap(mz_bind *b, int layer, int in, const char *name);
 
@@ -36,17 +37,22 @@ typedef struct mz_rope {
 
 /* Reads rope.* keys and the optional rope_freqs tensor; emits the table op. n_rot <= d_head. */
 mz_status mz_block_rope_table(mz_bind *b, int64_t d_head, bool interleaved, mz_rope *out) MZ_MUST_USE;
+/* A table named `name` without any of these keys: base^(-2i / n_rot). */
+mz_status mz_block_rope_plain(mz_bind *b, const char *name, float base, int64_t n_rot, bool interleaved, mz_rope *out) MZ_MUST_USE;
 void mz_block_rope(mz_bind *b, int layer, const mz_rope *r, int x, int64_t n_head, int64_t d_head);
 
 /* Grouped-query attention with its projections: attn_in [d_model] -> out [d_model]. */
 typedef struct mz_gqa {
     int64_t n_head, n_head_kv, d_head, d_value, window;
     float scale, softcap;
+    bool has_norms; /* q and k are normed over each head, with eps, before they are rotated */
+    float eps;
     int q, k, v;  /* scratch buffers, wide enough for every layer that shares them */
     mz_act mixed; /* attention output before the output projection */
 } mz_gqa;
 
 void mz_block_gqa_buffers(mz_bind *b, mz_gqa *a);
+/* rope NULL: nothing is rotated. */
 mz_status mz_block_gqa(mz_bind *b, int layer, mz_gqa *a, const mz_rope *rope, mz_act *in, int64_t d_model, int out) MZ_MUST_USE;
 
 /* Gated feed-forward: out = down · (act(gate · in) * (up · in)). */

@@ -30,16 +30,15 @@ void mz_block_linear(mz_bind *b, int layer, mz_act *a, int weight, int bias, int
     mz_prog_add_op(p, &op);
 }
 
-void mz_block_rms_norm(mz_bind *b, int layer, int in, int weight, float eps, mz_act *out)
+void mz_block_norm(mz_bind *b, int layer, int in, int weight, float eps, int64_t n_head, int out)
 {
     mz_op op = mz_op_make(MZ_OP_RMS_NORM, layer);
     op.in = in;
-    op.out = out->f32;
+    op.out = out;
     op.weight = weight;
     op.p.eps = eps;
-    op.p.n_head = 1;
+    op.p.n_head = n_head;
     mz_prog_add_op(b->p, &op);
-    mz_block_touch(out);
 }
 
 void mz_block_add(mz_bind *b, int layer, int in, int in2, int out)

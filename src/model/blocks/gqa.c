@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Grouped-query attention with optional biases, windows and soft-caps. */
+ * Grouped-query attention with optional biases, head norms, windows and soft-caps. */
 #include "model/blocks/blocks.h"
 
 #include <stdio.h>
@@ -26,12 +26,27 @@ out:
     return st;
 }
 
+static mz_status norm_heads(mz_bind *b, int layer, const char *what, const mz_gqa *a, int64_t n_head, int x)
+{
+    mz_status st = MZ_OK;
+    char name[96];
+    int w;
+    MZ_TRY(mz_bind_vector(b, mz_bind_layer_name(name, layer, what), a->d_head, true, &w));
+    mz_block_norm(b, layer, x, w, a->eps, n_head, x);
+out:
+    return st;
+}
+
 mz_status mz_block_gqa(mz_bind *b, int layer, mz_gqa *a, const mz_rope *rope, mz_act *in, int64_t d_model, int out)
 {
     mz_status st = MZ_OK;
     MZ_TRY(project(b, layer, "attn_q", in, a->n_head * a->d_head, d_model, a->q));
     MZ_TRY(project(b, layer, "attn_k", in, a->n_head_kv * a->d_head, d_model, a->k));
     MZ_TRY(project(b, layer, "attn_v", in, a->n_head_kv * a->d_value, d_model, a->v));
+    if (a->has_norms) {
+        MZ_TRY(norm_heads(b, layer, "attn_q_norm.weight", a, a->n_head, a->q));
+        MZ_TRY(norm_heads(b, layer, "attn_k_norm.weight", a, a->n_head_kv, a->k));
+    }
     if (rope) {
         mz_block_rope(b, layer, rope, a->q, a->n_head, a->d_head);
         mz_block_rope(b, layer, rope, a->k, a->n_head_kv, a->d_head);

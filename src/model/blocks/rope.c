@@ -78,6 +78,35 @@ out:
     return st;
 }
 
+static mz_rope emit_table(mz_bind *b, const char *name, int64_t n_rot, bool interleaved, const float *freq, float scale)
+{
+    mz_rope r = {.n_rot = n_rot, .interleaved = interleaved, .table = mz_prog_add_buf(b->p, name, MZ_ROWS_STEP, MZ_ELEM_F32, n_rot)};
+    mz_op op = mz_op_make(MZ_OP_ROPE_TABLE, -1);
+    op.out = r.table;
+    op.p.n_rot = n_rot;
+    op.p.freq = freq;
+    op.p.scale = scale;
+    mz_prog_add_op(b->p, &op);
+    return r;
+}
+
+static double frequency(float base, int64_t i, int64_t n_rot)
+{
+    return mz_pow((double)base, -(double)(2 * i) / (double)n_rot);
+}
+
+mz_status mz_block_rope_plain(mz_bind *b, const char *name, float base, int64_t n_rot, bool interleaved, mz_rope *out)
+{
+    mz_status st = MZ_OK;
+    if (!(base > 1.0f)) MZ_FAIL(MZ_EFORMAT, b->err, "%s frequency base is %g, expected more than 1", name, (double)base);
+    float *freq = mz_prog_floats(b->p, n_rot / 2);
+    if (!freq) MZ_FAIL(MZ_ENOMEM, b->err, "out of memory while building the model");
+    for (int64_t i = 0; i < n_rot / 2; i++) freq[i] = (float)frequency(base, i, n_rot);
+    *out = emit_table(b, name, n_rot, interleaved, freq, 1.0f);
+out:
+    return st;
+}
+
 mz_status mz_block_rope_table(mz_bind *b, int64_t d_head, bool interleaved, mz_rope *out)
 {
     mz_status st = MZ_OK;
@@ -102,7 +131,7 @@ mz_status mz_block_rope_table(mz_bind *b, int64_t d_head, bool interleaved, mz_r
         if (s.factor > 1.0f) mscale *= (float)(0.1 * mz_log((double)s.factor) + 1.0);
     }
     for (int64_t i = 0; i < n_rot / 2; i++) {
-        double f = mz_pow((double)base, -(double)(2 * i) / (double)n_rot);
+        double f = frequency(base, i, n_rot);
         if (factors) f /= (double)factors[i];
         if (s.kind == SCALING_LINEAR) f /= (double)s.factor;
         if (s.kind == SCALING_YARN) {
@@ -112,14 +141,7 @@ mz_status mz_block_rope_table(mz_bind *b, int64_t d_head, bool interleaved, mz_r
         }
         freq[i] = (float)f;
     }
-    *out = (mz_rope){
-        .n_rot = n_rot, .interleaved = interleaved, .table = mz_prog_add_buf(b->p, "rope_table", MZ_ROWS_STEP, MZ_ELEM_F32, n_rot)};
-    mz_op op = mz_op_make(MZ_OP_ROPE_TABLE, -1);
-    op.out = out->table;
-    op.p.n_rot = n_rot;
-    op.p.freq = freq;
-    op.p.scale = mscale;
-    mz_prog_add_op(b->p, &op);
+    *out = emit_table(b, "rope_table", n_rot, interleaved, freq, mscale);
 out:
     return st;
 }
