@@ -13,8 +13,10 @@
 
 #include "kern/kern.h"
 
-/* A set that starts from the reference, and whether this processor runs it. */
+/* A set that starts from the reference, and whether this processor runs it. Its init function is compiled for the set's
+ * instructions too, so it may be called only where they run. */
 typedef struct offer {
+    const char *name;
     void (*init)(mz_kern *k);
     bool (*runs)(void);
 } offer;
@@ -43,7 +45,9 @@ static bool runs_avx512vnni(void)
     return runs_avx512() && __builtin_cpu_supports("avx512vnni");
 }
 #endif
-static const offer offers[] = {{mz_kern_init_avx2, runs_avx2}, {mz_avx512_init, runs_avx512}, {mz_avx512vnni_init, runs_avx512vnni}};
+static const offer offers[] = {{"avx2", mz_kern_init_avx2, runs_avx2},
+                               {"avx512", mz_avx512_init, runs_avx512},
+                               {"avx512vnni", mz_avx512vnni_init, runs_avx512vnni}};
 #elif defined(__aarch64__)
 static bool runs_neon_dot(void)
 {
@@ -53,7 +57,7 @@ static bool runs_neon_i8mm(void)
 {
     return runs_neon_dot() && (getauxval(AT_HWCAP2) & HWCAP2_I8MM);
 }
-static const offer offers[] = {{mz_neon_dot_init, runs_neon_dot}, {mz_neon_i8mm_init, runs_neon_i8mm}};
+static const offer offers[] = {{"neon_dot", mz_neon_dot_init, runs_neon_dot}, {"neon_i8mm", mz_neon_i8mm_init, runs_neon_i8mm}};
 #else
 static const offer offers[1];
 #endif
@@ -70,7 +74,8 @@ static void fill(void)
     sets[n_sets++] = &mz_kern_ref;
     for (int i = 0; i < N_OFFERS && offers[i].init; i++) {
         built[i] = mz_kern_ref;
-        offers[i].init(&built[i]);
+        built[i].name = offers[i].name;
+        if (offers[i].runs()) offers[i].init(&built[i]);
         sets[n_sets++] = &built[i];
     }
 }
