@@ -4,7 +4,8 @@
 #include <float.h>
 
 #define UNKNOWN_PENALTY 10.0f
-#define USER_PENALTY    0.1
+/* Past this sums start from 0 again: floats would no longer tell pieces apart in a long text. */
+#define RESET_AT 100000.0f
 
 static bool in_lattice(const mz_sp *sp, int32_t id)
 {
@@ -16,12 +17,10 @@ mz_status mz_sp_unigram_prepare(mz_sp *sp, const mz_str *bytes, int32_t n_vocab,
     mz_status st = MZ_OK;
     size_t total = 0;
     sp->min_score = FLT_MAX;
-    sp->max_score = FLT_MIN; /* sic: scores are negative, and user-defined pieces win with sums near 0 */
     for (int32_t id = 0; id < n_vocab; id++) {
         if (in_lattice(sp, id)) total += bytes[id].n;
         if (sp->kind[id] != MZ_TOKEN_NORMAL) continue;
         if (sp->score[id] < sp->min_score) sp->min_score = sp->score[id];
-        if (sp->score[id] > sp->max_score) sp->max_score = sp->score[id];
     }
     MZ_TRY(mz_sp_trie_init(&sp->trie, total, err));
     for (int32_t id = 0; id < n_vocab; id++) {
@@ -38,34 +37,44 @@ typedef struct node {
     int32_t from, id;
 } node;
 
-static void offer(node *to, double score, size_t from, int32_t id)
+static void offer(node *to, float score, size_t from, int32_t id)
 {
-    if (to->from == -1 || score > (double)to->score) *to = (node){(float)score, (int32_t)from, id};
+    if (to->from == -1 || score > to->score) *to = (node){score, (int32_t)from, id};
+}
+
+/* User-defined pieces win against everything but longer ones. */
+static float score_of(const mz_sp *sp, int32_t id, size_t n_bytes)
+{
+    return sp->kind[id] == MZ_TOKEN_USER ? (float)(0.1 * (double)(n_bytes - 1)) : sp->score[id];
 }
 
 static void forward(const mz_sp *sp, const char *text, size_t n, const size_t *guard, size_t n_guard, node *best)
 {
     const float unknown = sp->min_score - UNKNOWN_PENALTY;
-    size_t i_guard = 0, len;
+    size_t i_guard = 0, len, frontier = 0;
     for (size_t at = 0; at < n; at += len) {
         float so_far = best[at].score;
-        bool whole_char = false, guarded;
+        bool whole_char = false;
+        if (so_far < -RESET_AT || so_far > RESET_AT) {
+            for (size_t i = at; i <= frontier; i++) best[i].score -= so_far;
+            so_far = 0;
+        }
         len = mz_sp_char_len(text[at]);
         if (len > n - at) len = n - at;
         while (i_guard < n_guard && guard[i_guard] < at) i_guard++;
-        guarded = i_guard < n_guard && guard[i_guard] == at;
+        bool guarded = i_guard < n_guard && guard[i_guard] == at;
         uint32_t k = 0;
         for (size_t i = at; i < n; i++) {
             if ((k = mz_sp_trie_step(&sp->trie, k, (unsigned char)text[i])) == 0) break;
             int32_t id = sp->trie.id[k];
             if (id < 0 || (guarded && sp->kind[id] == MZ_TOKEN_USER)) continue;
-            size_t n_piece = i + 1 - at;
-            /* The sums' types are the library's: float * size gives float, the rest double. */
-            double score = sp->kind[id] == MZ_TOKEN_USER ? (double)((float)n_piece * sp->max_score) - USER_PENALTY : (double)sp->score[id];
-            offer(&best[i + 1], score + (double)so_far, at, id);
-            whole_char = whole_char || n_piece == len;
+            if (i + 1 > frontier) frontier = i + 1;
+            offer(&best[i + 1], score_of(sp, id, i + 1 - at) + so_far, at, id);
+            whole_char = whole_char || i + 1 - at == len;
         }
-        if (!whole_char) offer(&best[at + len], (double)(unknown + so_far), at, -1);
+        if (whole_char) continue;
+        if (at + len > frontier) frontier = at + len;
+        offer(&best[at + len], unknown + so_far, at, -1);
     }
 }
 

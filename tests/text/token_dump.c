@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * token_dump.c: many texts to ids and back in one process, for comparing with other tokenizers (compare_sp.py).
+ * token_dump.c: many texts to ids and back in one process, for comparing with other tokenizers (check_sp.py, compare_sp.py).
  *
  *     token_dump MODEL.gguf < requests > answers
  *
