@@ -51,11 +51,11 @@ def build(arch, config, state, dtype=torch.float64):
     return model.to(dtype)
 
 
-def logits_of(model, ids, start=0):
-    """[len(ids) - start, vocab] as float64 numpy."""
+def logits_of(model, ids, start=0, dtype=np.float64):
+    """[len(ids) - start, vocab] as numpy."""
     with torch.no_grad():
         out = model(torch.tensor([ids]), use_cache=False, logits_to_keep=len(ids) - start).logits
-    return out[0].double().numpy()
+    return out[0].to(torch.float64 if dtype == np.float64 else torch.float32).numpy()
 
 
 def taps_of(model, ids):
