@@ -40,7 +40,7 @@ typedef struct mz_sp {
     mz_bpe piece;    /* BPE: normal and unused pieces by their bytes */
     uint64_t *joint; /* BPE: a set of neighbouring characters inside pieces, some others too (sp_merge.h) */
     mz_sp_trie trie; /* unigram: normal and user-defined pieces */
-    float min_score;  /* of normal pieces */
+    float min_score; /* of normal pieces */
 } mz_sp;
 
 /* Bytes of the character that begins with c, judged by c alone, as the library does. */

@@ -36,7 +36,7 @@ static mz_status read_scores(mz_sp *sp, const mz_gguf *g, int32_t n_vocab, mz_er
     const mz_gguf_kv *kv = mz_gguf_find(g, scores_key);
     if (!kv) MZ_FAIL(MZ_EFORMAT, err, "the file names a SentencePiece tokenizer but has no %s", scores_key);
     if (kv->type != MZ_GGUF_ARRAY || kv->elem_type != MZ_GGUF_F32)
-        MZ_FAIL(MZ_EFORMAT, err, "%s is a %s; an array of F32 is needed", scores_key,
+        MZ_FAIL(MZ_EFORMAT, err, "%s is a %s; an array of f32 is needed", scores_key,
                 mz_gguf_type_name(kv->type == MZ_GGUF_ARRAY ? kv->elem_type : kv->type));
     if (kv->n_elem != (uint64_t)n_vocab)
         MZ_FAIL(MZ_EFORMAT, err, "%s has %llu entries for %d tokens", scores_key, (unsigned long long)kv->n_elem, n_vocab);
