@@ -34,7 +34,8 @@ enum {
     MZ_WTOKENS = 2,
 };
 #define W_TILE_MANY  "16x4"
-#define W_TILE_FLOAT "2x2"
+#define W_FLOAT_ONE  "2x1"
+#define W_FLOAT_MANY "2x2"
 
 /* A function of each of the four registers. */
 #define EACH0(type, f)          ((type){f, f, f, f})

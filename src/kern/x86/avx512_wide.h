@@ -31,7 +31,8 @@ enum {
     MZ_WTOKENS = 6,
 };
 #define W_TILE_MANY  "16x8"
-#define W_TILE_FLOAT "4x6"
+#define W_FLOAT_ONE  "4x1"
+#define W_FLOAT_MANY "4x6"
 
 /* ---- f32 ---- */
 
