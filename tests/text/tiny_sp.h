@@ -69,25 +69,9 @@ static inline void sp_key_bool(tv_bytes *b, const char *key, int value)
 /* The caller frees data. */
 static inline tv_bytes sp_build(sp_options o)
 {
-    static const char *const piece[SP_BYTES] = {"<unk>",
-                                                "<s>",
-                                                "<eos>",
-                                                "<start_of_turn>",
-                                                "<end_of_turn>",
-                                                "\xE2\x96\x81",
-                                                "a",
-                                                "b",
-                                                "ab",
-                                                "\xE2\x96\x81"
-                                                "a",
-                                                "abab",
-                                                "\xD9\x85",
-                                                "  ",
-                                                "<|role|>",
-                                                "<think>",
-                                                "</think>",
-                                                "</s>",
-                                                "ba"};
+    static const char *const piece[SP_BYTES] = {"<unk>", "<s>",      "<eos>",   "<start_of_turn>", "<end_of_turn>", "\xE2\x96\x81",
+                                                "a",     "b",        "ab",      "\342\226\201a",   "abab",          "\xD9\x85",
+                                                "  ",    "<|role|>", "<think>", "</think>",        "</s>",          "ba"};
     static const float score[SP_BYTES] = {0, 0, 0, 0, 0, -9, -8, -8.5f, -2, -3, -4, -7, 0, 0, 0, 0, 0, -1};
     static const int32_t kind[SP_BYTES] = {2, 3, 3, 4, 3, 1, 1, 1, 1, 1, 1, 1, 4, 4, 4, 4, 4, 5};
     tv_bytes b = {0};
