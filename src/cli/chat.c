@@ -46,9 +46,7 @@ static bool ask(mz_chat *c, const char *text, size_t n, int *status)
         return false;
     }
     mz_signal_interrupt = mz_signal_end;
-    mz_editor_hide_typing(c->editor, true);
     mz_status st = answer(c, &err);
-    mz_editor_hide_typing(c->editor, false);
     if (mz_cli_out_failed()) {
         *status = MZ_EXIT_FAILED;
         return false;

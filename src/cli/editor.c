@@ -135,6 +135,16 @@ static void open_history(mz_editor *e, bool wanted)
     mz_history_free(&old);
 }
 
+/* Between two lines, while an answer is written, what is typed ahead must not show in it, and an end of input (Ctrl-D) must wait
+ * for the editor with the rest. */
+static void rest_terminal(void)
+{
+    struct termios t;
+    if (tcgetattr(0, &t) != 0) return;
+    t.c_lflag &= ~(tcflag_t)(ECHO | ICANON);
+    (void)tcsetattr(0, TCSANOW, &t);
+}
+
 mz_editor *mz_editor_open(const mz_cli_args *a)
 {
     mz_editor *e = mz_cli_alloc(1, sizeof *e);
@@ -160,6 +170,7 @@ mz_editor *mz_editor_open(const mz_cli_args *a)
     (void)el_set(e->el, EL_BIND, "\033\n", "mizan-newline", NULL);
     (void)el_set(e->el, EL_BIND, "^R", "em-inc-search-prev", NULL);
     (void)el_source(e->el, NULL);
+    rest_terminal();
     return e;
 }
 
@@ -190,7 +201,9 @@ static mz_typed read_edited(mz_editor *e, char **line, size_t *n, bool *had_text
     int count = 0;
     (void)fputs("\033[?2004h", stderr); /* pasted text comes marked */
     (void)fflush(stderr);
+    (void)el_set(e->el, EL_PREP_TERM, 1); /* before the prompt invites to type */
     const char *got = el_gets(e->el, &count);
+    rest_terminal();
     const LineInfo *info = got ? NULL : el_line(e->el);
     (void)fputs("\033[?2004l", stderr);
     (void)fflush(stderr);
@@ -251,13 +264,4 @@ void mz_editor_remember(mz_editor *e, const char *text, size_t n)
     if (e->typed.n > 0 && strcmp(e->typed.entry[e->typed.n - 1], text) == 0) return;
     (void)history(e->shown, &ev, H_ENTER, text);
     mz_history_add(&e->typed, text, n);
-}
-
-void mz_editor_hide_typing(mz_editor *e, bool hide)
-{
-    struct termios t;
-    if (!e->el || tcgetattr(0, &t) != 0) return;
-    /* Not by lines either: an end of input (Ctrl-D) must wait for the editor with the rest. */
-    t.c_lflag = hide ? t.c_lflag & ~(tcflag_t)(ECHO | ICANON) : t.c_lflag | ECHO | ICANON;
-    (void)tcsetattr(0, TCSANOW, &t);
 }

@@ -24,7 +24,5 @@ bool mz_editor_is_terminal(const mz_editor *e);
 mz_typed mz_editor_read(mz_editor *e, const char *prompt, char **line, size_t *n, bool *had_text);
 /* A whole message, for the history. */
 void mz_editor_remember(mz_editor *e, const char *text, size_t n);
-/* While an answer is written, what is typed ahead must not show in it. */
-void mz_editor_hide_typing(mz_editor *e, bool hide);
 
 #endif

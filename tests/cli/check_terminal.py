@@ -114,7 +114,7 @@ def several_lines():
     equal(typed([b"```c\r" + b"x = 1;\\\r" + b"\r" + b"```\r"]), ["```c\nx = 1;\\\n\n```"], "a fence")
     equal(typed([b"\"\"\"a\r" + b"/b\r" + b"c\"\"\"\r"]), ["a\n/b\nc"], "three quotes")
     equal(typed([b"\"\"\"\r" + b"a\r" + b"\"\"\"\r"]), ["a"], "three quotes on their own lines")
-    equal(typed([b"see \x1b[200~line 1\rline 2\r\n\tline\x1b[31m 3\x07\n\x1b[201~ end\r"]), ["see line 1\nline 2\n\tline31m 3\n end"], "pasted")
+    equal(typed([b"see \x1b[200~line 1\rline 2\r\tline\x1b[31m 3\x07\n\x1b[201~ end\r"]), ["see line 1\nline 2\n\tline31m 3\n end"], "pasted")
     equal(typed([b"a\x1b\rb\r"]), ["a\nb"], "Alt-Enter")
     t = chat(hello())
     try:

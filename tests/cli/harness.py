@@ -16,7 +16,7 @@ import time
 import traceback
 import unicodedata
 
-TIMEOUT = 20  # of any single run; sanitized builds on busy machines are slow
+TIMEOUT = 120  # of any single run; sanitized builds on busy machines are slow
 
 
 class Failed(Exception):
