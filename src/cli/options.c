@@ -113,7 +113,7 @@ const mz_cli_option mz_cli_options[] = {
      "most memory weights, state and buffers may take; K, M, G suffixes", 0, 0, NULL, NULL},
     {"isa", 0, MZ_CLI_STR, FIELD(isa), LOAD | INSP, loading, "NAME", "force a kernel set; inspect --cpu lists them", 0, 0, NULL, NULL},
     {"executor", 0, MZ_CLI_CHOICE, FIELD(executor), LOAD, loading, "NAME", "how operations are run", 0, 0, "reference|workers", "workers"},
-    {"chunk", 0, MZ_CLI_INT, FIELD(chunk), LOAD, loading, "N", "most tokens of a prompt handled in one step; 0: 512", 0, 1e6, NULL, "0"},
+    {"chunk", 0, MZ_CLI_INT, FIELD(chunk), LOAD, loading, "N", "most tokens of a prompt handled in one step; 0: 512, fewer for a wide model", 0, 1e6, NULL, "0"},
     {"quiet", 0, MZ_CLI_FLAG, FIELD(quiet), LOAD, loading, NULL, "no progress", 0, 0, NULL, NULL},
     {"verbose", 'v', MZ_CLI_FLAG, FIELD(verbose), LOAD, loading, NULL, "say on standard error what is used and how fast it went", 0, 0,
      NULL, NULL},
