@@ -23,9 +23,9 @@ typedef struct mz_bidi_line {
     uint32_t *cp; /* [n] the paragraph so far, in logical order */
     unsigned *style;
     size_t n, cap;
-    size_t line0;    /* where the current line begins */
-    size_t n_shown;  /* characters of the current line on the screen */
-    bool has_rtl;    /* in the paragraph */
+    size_t line0;   /* where the current line begins */
+    size_t n_shown; /* characters of the current line on the screen */
+    bool has_rtl;   /* in the paragraph */
 } mz_bidi_line;
 
 void mz_bidi_line_init(mz_bidi_line *b, mz_styled_fn *put, mz_styled_fn *raw, void *user);

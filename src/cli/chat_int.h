@@ -16,7 +16,7 @@ typedef struct mz_chat {
     json_t *messages;
     bool unsaved; /* since the conversation was saved or loaded */
     bool tty, ends;
-    bool answered;     /* the figures below mean something */
+    bool answered;      /* the figures below mean something */
     mz_cli_answer last; /* figures of the last answer; its objects are gone */
 } mz_chat;
 

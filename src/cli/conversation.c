@@ -128,8 +128,8 @@ static bool is_conversation(const json_t *messages)
     size_t i;
     json_t *m;
     if (!json_is_array(messages)) return false;
-    json_array_foreach((json_t *)(uintptr_t)messages, i, m)
-        if (!json_is_string(json_object_get(m, "role")) || !json_is_string(json_object_get(m, "content"))) return false;
+    json_array_foreach((json_t *)(uintptr_t)messages, i,
+                       m) if (!json_is_string(json_object_get(m, "role")) || !json_is_string(json_object_get(m, "content"))) return false;
     return true;
 }
 

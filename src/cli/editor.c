@@ -23,7 +23,7 @@ struct mz_editor {
     char *history_path; /* NULL: none */
     mz_history typed;   /* in this chat */
     const char *prompt;
-    bool styled;
+    bool styled, had_text; /* had_text: when the signal came */
     struct termios before;
     bool has_before;
 };
@@ -61,7 +61,13 @@ static bool heed_signals(EditLine *el)
 static int get_byte(EditLine *el, char *c)
 {
     for (;;) {
-        if (!heed_signals(el)) return -1;
+        if (!heed_signals(el)) {
+            mz_editor *e = NULL;
+            const LineInfo *line = el_line(el);
+            (void)el_get(el, EL_CLIENTDATA, &e);
+            e->had_text = line->lastchar > line->buffer;
+            return -1;
+        }
         if (mz_signals_wait_input()) break;
     }
     return read(0, c, 1) == 1 ? 1 : 0;
@@ -204,11 +210,10 @@ static mz_typed read_edited(mz_editor *e, char **line, size_t *n, bool *had_text
     (void)el_set(e->el, EL_PREP_TERM, 1); /* before the prompt invites to type */
     const char *got = el_gets(e->el, &count);
     rest_terminal();
-    const LineInfo *info = got ? NULL : el_line(e->el);
     (void)fputs("\033[?2004l", stderr);
     (void)fflush(stderr);
     if (!got || count <= 0) {
-        *had_text = info && info->lastchar > info->buffer;
+        *had_text = e->had_text;
         (void)fputs(mz_signal_interrupt && !mz_signal_end ? "^C\n" : "\n", stderr);
         el_reset(e->el);
         return mz_signal_interrupt && !mz_signal_end ? MZ_TYPED_INTERRUPT : MZ_TYPED_END;

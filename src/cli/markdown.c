@@ -8,7 +8,7 @@
 
 #include "cli/markdown_span.h"
 
-static void put(mz_markdown *m, unsigned style, const char *s, size_t n)
+static void emit(mz_markdown *m, unsigned style, const char *s, size_t n)
 {
     if (n == 0) return;
     m->put(m->user, style, s, n);
@@ -29,7 +29,7 @@ static void end_line(mz_markdown *m)
     m->in_table = false;
 }
 
-static size_t count(const char *s, size_t n, char c)
+static size_t run_of(const char *s, size_t n, char c)
 {
     size_t i = 0;
     while (i < n && s[i] == c) i++;
@@ -44,20 +44,20 @@ static size_t count_blank(const char *s, size_t n)
 }
 
 /* What a line begins with: bytes used up, or one of these. `final`: no more text comes, or there is no room for it. */
-#define UNDECIDED (SIZE_MAX - 1) /* it takes more text */
-#define PLAIN     SIZE_MAX       /* nothing special, the line is text */
+#define NEEDS_MORE (SIZE_MAX - 1) /* it takes more text */
+#define IS_TEXT    SIZE_MAX       /* nothing special, the line is text */
 
 static size_t open_fence(mz_markdown *m, size_t indent, bool final)
 {
     const char *s = m->held + indent;
-    size_t n = m->n_held - indent, run = count(s, n, s[0]);
+    size_t n = m->n_held - indent, run = run_of(s, n, s[0]);
     const char *end = memchr(s, '\n', n);
-    if (run == n && !final && n < MZ_MARKDOWN_SPAN) return UNDECIDED;
-    if (run < 3) return PLAIN;
-    if (!end && !final) return n < MZ_MARKDOWN_SPAN ? UNDECIDED : PLAIN;
+    if (run == n && !final && n < MZ_MARKDOWN_SPAN) return NEEDS_MORE;
+    if (run < 3) return IS_TEXT;
+    if (!end && !final) return n < MZ_MARKDOWN_SPAN ? NEEDS_MORE : IS_TEXT;
     size_t len = end ? (size_t)(end - s) : n;
-    if (s[0] == '`' && memchr(s + run, '`', len - run)) return PLAIN; /* a code span */
-    put(m, MZ_STYLE_DIM, m->held, indent + len);
+    if (s[0] == '`' && memchr(s + run, '`', len - run)) return IS_TEXT; /* a code span */
+    emit(m, MZ_STYLE_DIM, m->held, indent + len);
     if (end) end_line(m);
     m->fence = s[0];
     m->n_fence = run;
@@ -67,7 +67,7 @@ static size_t open_fence(mz_markdown *m, size_t indent, bool final)
 
 static bool is_rule(const char *s, size_t n, bool final, bool *undecided)
 {
-    size_t run = count(s, n, s[0]), blank = run + count_blank(s + run, n - run);
+    size_t run = run_of(s, n, s[0]), blank = run + count_blank(s + run, n - run);
     *undecided = blank == n && !final && n < MZ_MARKDOWN_SPAN;
     return run >= 3 && (blank == n ? final : s[blank] == '\n');
 }
@@ -81,11 +81,11 @@ static size_t line_begin(mz_markdown *m, size_t indent, bool final)
     case '`':
     case '~': return open_fence(m, indent, final);
     case '#':
-        i = count(s, n, '#');
-        if (i == n && i <= 6 && !final) return UNDECIDED;
-        if (i > 6 || i == n || s[i] != ' ') return PLAIN;
-        put(m, 0, m->held, indent);
-        put(m, MZ_STYLE_DIM, s, i + 1);
+        i = run_of(s, n, '#');
+        if (i == n && i <= 6 && !final) return NEEDS_MORE;
+        if (i > 6 || i == n || s[i] != ' ') return IS_TEXT;
+        emit(m, 0, m->held, indent);
+        emit(m, MZ_STYLE_DIM, s, i + 1);
         m->style = MZ_STYLE_HEADING;
         m->state = MZ_MD_TEXT;
         return indent + i + 1;
@@ -93,33 +93,32 @@ static size_t line_begin(mz_markdown *m, size_t indent, bool final)
     case '*':
     case '_':
         if (is_rule(s, n, final, &undecided)) {
-            i = count(s, n, s[0]);
-            put(m, MZ_STYLE_DIM, m->held, indent + i);
+            i = run_of(s, n, s[0]);
+            emit(m, MZ_STYLE_DIM, m->held, indent + i);
             m->state = MZ_MD_TEXT;
             return indent + i;
         }
-        if (undecided) return UNDECIDED;
-        if (s[0] == '_') return PLAIN;
+        if (undecided) return NEEDS_MORE;
+        if (s[0] == '_') return IS_TEXT;
         /* fall through */
     case '+':
-        if (n == 1 && !final) return UNDECIDED;
-        if (n == 1 || s[1] != ' ') return PLAIN;
-        put(m, 0, m->held, indent);
-        put(m, MZ_STYLE_MARK, s[0] == '+' ? "+" : "\xE2\x80\xA2", s[0] == '+' ? 1 : 3); /* a plus may be meant: a list of changes */
-        put(m, 0, " ", 1);
+        if (n == 1 && !final) return NEEDS_MORE;
+        if (n == 1 || s[1] != ' ') return IS_TEXT;
+        emit(m, 0, m->held, indent);
+        emit(m, MZ_STYLE_MARK, s[0] == '+' ? "+" : "\xE2\x80\xA2", s[0] == '+' ? 1 : 3); /* a plus may be meant: a list of changes */
+        emit(m, 0, " ", 1);
         m->state = MZ_MD_TEXT;
         return indent + 2;
-    case '>':
-        put(m, MZ_STYLE_DIM, m->held, indent + 1);
-        return indent + 1; /* what follows may be a list again */
-    case '|': m->in_table = true; return PLAIN;
+    case '>': emit(m, MZ_STYLE_DIM, m->held, indent + 1); return indent + 1; /* what follows may be a list again */
+    case '|': m->in_table = true; return IS_TEXT;
     default:
-        for (i = 0; i < n && s[i] >= '0' && s[i] <= '9'; i++) {}
-        if (i == 0 || i > 9) return PLAIN;
-        if (i + 1 >= n && !final) return UNDECIDED;
-        if (i + 1 >= n || (s[i] != '.' && s[i] != ')') || s[i + 1] != ' ') return PLAIN;
-        put(m, 0, m->held, indent);
-        put(m, MZ_STYLE_MARK, s, i + 1);
+        for (i = 0; i < n && s[i] >= '0' && s[i] <= '9'; i++) {
+        }
+        if (i == 0 || i > 9) return IS_TEXT;
+        if (i + 1 >= n && !final) return NEEDS_MORE;
+        if (i + 1 >= n || (s[i] != '.' && s[i] != ')') || s[i + 1] != ' ') return IS_TEXT;
+        emit(m, 0, m->held, indent);
+        emit(m, MZ_STYLE_MARK, s, i + 1);
         m->state = MZ_MD_TEXT;
         return indent + i + 1;
     }
@@ -136,10 +135,10 @@ static bool step_line(mz_markdown *m, bool final)
         drop(m, indent + 1);
         return true;
     }
-    size_t used = indent < m->n_held ? line_begin(m, indent, final) : PLAIN;
-    if (used == UNDECIDED) return false;
-    if (used == PLAIN) {
-        put(m, 0, m->held, indent);
+    size_t used = indent < m->n_held ? line_begin(m, indent, final) : IS_TEXT;
+    if (used == NEEDS_MORE) return false;
+    if (used == IS_TEXT) {
+        emit(m, 0, m->held, indent);
         m->last = 0;
         m->state = MZ_MD_TEXT;
         used = indent;
@@ -164,12 +163,12 @@ static bool step_text(mz_markdown *m, bool final)
 
 static bool step_code_line(mz_markdown *m, bool final)
 {
-    size_t indent = count_blank(m->held, m->n_held), run = count(m->held + indent, m->n_held - indent, m->fence);
+    size_t indent = count_blank(m->held, m->n_held), run = run_of(m->held + indent, m->n_held - indent, m->fence);
     size_t n = indent + run + count_blank(m->held + indent + run, m->n_held - indent - run);
     bool ends = n < m->n_held && m->held[n] == '\n';
     if (n == m->n_held && !final && n < MZ_MARKDOWN_SPAN) return false;
     if (run >= m->n_fence && (ends || (n == m->n_held && final))) {
-        put(m, MZ_STYLE_DIM, m->held, n);
+        emit(m, MZ_STYLE_DIM, m->held, n);
         if (ends) end_line(m);
         m->state = MZ_MD_LINE;
         drop(m, n + ends);
@@ -183,7 +182,7 @@ static bool step_code_text(mz_markdown *m)
 {
     const char *end = memchr(m->held, '\n', m->n_held);
     size_t n = end ? (size_t)(end - m->held) : m->n_held;
-    put(m, MZ_STYLE_CODE, m->held, n);
+    emit(m, MZ_STYLE_CODE, m->held, n);
     if (end) {
         end_line(m);
         m->state = MZ_MD_CODE_LINE;

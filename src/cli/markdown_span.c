@@ -153,9 +153,7 @@ static size_t put_special(mz_markdown *m, unsigned style, const char *s, size_t 
             return 2;
         }
         break;
-    case '|':
-        put(m, m->in_table ? style | MZ_STYLE_DIM : style, s, 1);
-        return 1;
+    case '|': put(m, m->in_table ? style | MZ_STYLE_DIM : style, s, 1); return 1;
     case '`':
         run = count(s, n, '`');
         v = find_code(s, n, final, &found);

@@ -13,8 +13,8 @@
 #define BENCH MZ_CLI_BENCH
 #define LOAD  MZ_CLI_LOADING
 
-static const char input[] = "Input", sampling[] = "Sampling", output[] = "Output", terminal[] = "Terminal", what[] = "What to show", measure[] = "What to measure",
-                  loading[] = "Loading and running";
+static const char input[] = "Input", sampling[] = "Sampling", output[] = "Output", terminal[] = "Terminal", what[] = "What to show",
+                  measure[] = "What to measure", loading[] = "Loading and running";
 
 #define INT32_HI 2147483647.0
 
@@ -93,8 +93,8 @@ const mz_cli_option mz_cli_options[] = {
     {"logprobs", 0, MZ_CLI_INT, FIELD(logprobs), RUN, output, "K",
      "with --json: log probability of each token and of the K most likely ones", 0, 1000, NULL, NULL},
 
-    {"color", 0, MZ_CLI_CHOICE, FIELD(color), RUN, terminal, "WHEN",
-     "colours and text styles; auto: on a terminal, unless NO_COLOR is set", 0, 0, "auto|always|never", "auto"},
+    {"color", 0, MZ_CLI_CHOICE, FIELD(color), RUN, terminal, "WHEN", "colours and text styles; auto: on a terminal, unless NO_COLOR is set",
+     0, 0, "auto|always|never", "auto"},
     {"markdown", 0, MZ_CLI_CHOICE, FIELD(markdown), RUN, terminal, "STATE", "show Markdown as styled text where there are styles", 0, 0,
      "on|off", "on"},
     {"bidi", 0, MZ_CLI_CHOICE, FIELD(bidi), RUN, terminal, "WHO",
@@ -113,7 +113,8 @@ const mz_cli_option mz_cli_options[] = {
      "most memory weights, state and buffers may take; K, M, G suffixes", 0, 0, NULL, NULL},
     {"isa", 0, MZ_CLI_STR, FIELD(isa), LOAD | INSP, loading, "NAME", "force a kernel set; inspect --cpu lists them", 0, 0, NULL, NULL},
     {"executor", 0, MZ_CLI_CHOICE, FIELD(executor), LOAD, loading, "NAME", "how operations are run", 0, 0, "reference|workers", "workers"},
-    {"chunk", 0, MZ_CLI_INT, FIELD(chunk), LOAD, loading, "N", "most tokens of a prompt handled in one step; 0: 512, fewer for a wide model", 0, 1e6, NULL, "0"},
+    {"chunk", 0, MZ_CLI_INT, FIELD(chunk), LOAD, loading, "N",
+     "most tokens of a prompt handled in one step; 0: 512, fewer for a wide model", 0, 1e6, NULL, "0"},
     {"quiet", 0, MZ_CLI_FLAG, FIELD(quiet), LOAD, loading, NULL, "no progress", 0, 0, NULL, NULL},
     {"verbose", 'v', MZ_CLI_FLAG, FIELD(verbose), LOAD, loading, NULL, "say on standard error what is used and how fast it went", 0, 0,
      NULL, NULL},

@@ -147,8 +147,8 @@ static bool parse_bytes(const char *s, uint64_t *out)
 /* The choice as this table spells it, which outlives the command line. */
 static const char *find_choice(const char *choices, const char *value)
 {
-    static const char *const words[] = {"f32",  "f16",    "bf16",  "fp8", "reference", "workers", "auto",
-                                        "always", "never", "on", "off", "terminal",  "visual"};
+    static const char *const words[] = {"f32",    "f16",   "bf16", "fp8", "reference", "workers", "auto",
+                                        "always", "never", "on",   "off", "terminal",  "visual"};
     size_t n = strlen(value);
     for (const char *c = choices; *c; c += strcspn(c, "|"), c += *c == '|') {
         if (strcspn(c, "|") != n || strncasecmp(c, value, n) != 0) continue;

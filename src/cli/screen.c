@@ -14,7 +14,7 @@ static void put_sgr(unsigned style)
     static const struct {
         unsigned bit;
         const char *code;
-    } codes[] = {{MZ_STYLE_BOLD, ";1"},   {MZ_STYLE_DIM, ";2"},   {MZ_STYLE_ITALIC, ";3"},    {MZ_STYLE_UNDERLINE, ";4"},
+    } codes[] = {{MZ_STYLE_BOLD, ";1"},   {MZ_STYLE_DIM, ";2"},   {MZ_STYLE_ITALIC, ";3"},     {MZ_STYLE_UNDERLINE, ";4"},
                  {MZ_STYLE_STRIKE, ";9"}, {MZ_STYLE_CODE, ";36"}, {MZ_STYLE_HEADING, ";1;35"}, {MZ_STYLE_MARK, ";33"}};
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++)
         if (style & codes[i].bit) n += snprintf(text + n, sizeof text - (size_t)n, "%s", codes[i].code);

@@ -102,8 +102,7 @@ static const struct {
     {"> quoted\n> - list", "{d:>} quoted\n{d:>} {m:\xE2\x80\xA2} list"},
     {"---\n***\n_ _\n--", "{d:---}\n{d:***}\n_ _\n--"},
     {"- [ ] task\n- [x] done", "{m:\xE2\x80\xA2} [ ] task\n{m:\xE2\x80\xA2} [x] done"},
-    {"| a | **b** |\n|---|:-:|\n| 1 | 2 |\n\na | b",
-     "{d:|} a {d:|} {b:b} {d:|}\n{d:|}---{d:|}:-:{d:|}\n{d:|} 1 {d:|} 2 {d:|}\n\na | b"},
+    {"| a | **b** |\n|---|:-:|\n| 1 | 2 |\n\na | b", "{d:|} a {d:|} {b:b} {d:|}\n{d:|}---{d:|}:-:{d:|}\n{d:|} 1 {d:|} 2 {d:|}\n\na | b"},
     {"see [the docs](http://x.y/a_(b)) now", "see {u:the docs}{d: (http://x.y/a_(b))} now"},
     {"[http://x](http://x)", "{u:http://x}"},
     {"[**b**](u)", "{bu:b}{d: (u)}"},
@@ -137,8 +136,32 @@ static void test_cases(void **state)
 static void test_pieces_do_not_matter(void **state)
 {
     (void)state;
-    static const char *const words[] = {"**", "*", "_", "`", "``", "```", "~~", "[", "](u)", "]", "a", "b c", " ", "\n", "# ", "- ", "1. ", "|",
-                                        "\\", "\xC3\xA9", "> ", "---", "\xE4\xB8\x96", "~~~", "    ", "0123456789012345678901234567890123456789"};
+    static const char *const words[] = {"**",
+                                        "*",
+                                        "_",
+                                        "`",
+                                        "``",
+                                        "```",
+                                        "~~",
+                                        "[",
+                                        "](u)",
+                                        "]",
+                                        "a",
+                                        "b c",
+                                        " ",
+                                        "\n",
+                                        "# ",
+                                        "- ",
+                                        "1. ",
+                                        "|",
+                                        "\\",
+                                        "\xC3\xA9",
+                                        "> ",
+                                        "---",
+                                        "\xE4\xB8\x96",
+                                        "~~~",
+                                        "    ",
+                                        "0123456789012345678901234567890123456789"};
     uint32_t seed = 12345;
     static char text[2000], first[sizeof((sink *)0)->text];
     for (int round = 0; round < 4000; round++) {
@@ -201,10 +224,14 @@ static void test_clean(void **state)
              {"\033[31mred\033]0;x\007", "^[[31mred^[]0;x^G"},
              {"a\r\nb\rc\r", "a\nb^Mc^M"},
              {"\177\001", "^?^A"},
-             {"\xC2\x9B" "31m \xC2\xA0", "\\u009b31m \xC2\xA0"},
-             {"\xE2\x80\xAE" "abc\xE2\x80\xAC \xE2\x81\xA6 \xE2\x80\x8F", "\\u202eabc\\u202c \\u2066 \xE2\x80\x8F"},
+             {"\xC2\x9B"
+              "31m \xC2\xA0",
+              "\\u009b31m \xC2\xA0"},
+             {"\xE2\x80\xAE"
+              "abc\xE2\x80\xAC \xE2\x81\xA6 \xE2\x80\x8F",
+              "\\u202eabc\\u202c \\u2066 \xE2\x80\x8F"},
              {"\xFF\xC0\x80 \xED\xA0\x80 \xF4\x90\x80\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD \xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD "
-                                                              "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
+                                                            "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"},
              {"\xE4\xB8\x96\xF0\x9F\x8E\x88", "\xE4\xB8\x96\xF0\x9F\x8E\x88"},
              {"\xE4\xB8", "\xEF\xBF\xBD\xEF\xBF\xBD"},
              {"\xE4\xB8\033[m", "\xEF\xBF\xBD\xEF\xBF\xBD^[[m"},
