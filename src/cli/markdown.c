@@ -29,6 +29,13 @@ static void end_line(mz_markdown *m)
     m->in_table = false;
 }
 
+/* What may be looked at, and whether it is all that will ever be. */
+static size_t in_sight(const mz_markdown *m, bool *full)
+{
+    *full = m->n_held >= MZ_MARKDOWN_SPAN;
+    return *full ? MZ_MARKDOWN_SPAN : m->n_held;
+}
+
 static size_t run_of(const char *s, size_t n, char c)
 {
     size_t i = 0;
@@ -50,11 +57,12 @@ static size_t count_blank(const char *s, size_t n)
 static size_t open_fence(mz_markdown *m, size_t indent, bool final)
 {
     const char *s = m->held + indent;
-    size_t n = m->n_held - indent, run = run_of(s, n, s[0]);
+    bool full;
+    size_t n = in_sight(m, &full) - indent, run = run_of(s, n, s[0]);
     const char *end = memchr(s, '\n', n);
-    if (run == n && !final && n < MZ_MARKDOWN_SPAN) return NEEDS_MORE;
+    if (run == n && !final && !full) return NEEDS_MORE;
     if (run < 3) return IS_TEXT;
-    if (!end && !final) return n < MZ_MARKDOWN_SPAN ? NEEDS_MORE : IS_TEXT;
+    if (!end && (full || !final)) return full ? IS_TEXT : NEEDS_MORE;
     size_t len = end ? (size_t)(end - s) : n;
     if (s[0] == '`' && memchr(s + run, '`', len - run)) return IS_TEXT; /* a code span */
     emit(m, MZ_STYLE_DIM, m->held, indent + len);
@@ -65,24 +73,24 @@ static size_t open_fence(mz_markdown *m, size_t indent, bool final)
     return indent + len + (end != NULL);
 }
 
-static bool is_rule(const char *s, size_t n, bool final, bool *undecided)
+static bool is_rule(const char *s, size_t n, bool final, bool full, bool *undecided)
 {
     size_t run = run_of(s, n, s[0]), blank = run + count_blank(s + run, n - run);
-    *undecided = blank == n && !final && n < MZ_MARKDOWN_SPAN;
-    return run >= 3 && (blank == n ? final : s[blank] == '\n');
+    *undecided = blank == n && !final && !full;
+    return run >= 3 && (blank == n ? final && !full : s[blank] == '\n');
 }
 
 static size_t line_begin(mz_markdown *m, size_t indent, bool final)
 {
     const char *s = m->held + indent;
-    size_t n = m->n_held - indent, i = 0;
-    bool undecided = false;
+    bool undecided = false, full;
+    size_t n = in_sight(m, &full) - indent, i = 0;
     switch (s[0]) {
     case '`':
     case '~': return open_fence(m, indent, final);
     case '#':
         i = run_of(s, n, '#');
-        if (i == n && i <= 6 && !final) return NEEDS_MORE;
+        if (i == n && i <= 6 && !final && !full) return NEEDS_MORE;
         if (i > 6 || i == n || s[i] != ' ') return IS_TEXT;
         emit(m, 0, m->held, indent);
         emit(m, MZ_STYLE_DIM, s, i + 1);
@@ -92,7 +100,7 @@ static size_t line_begin(mz_markdown *m, size_t indent, bool final)
     case '-':
     case '*':
     case '_':
-        if (is_rule(s, n, final, &undecided)) {
+        if (is_rule(s, n, final, full, &undecided)) {
             i = run_of(s, n, s[0]);
             emit(m, MZ_STYLE_DIM, m->held, indent + i);
             m->state = MZ_MD_TEXT;
@@ -102,7 +110,7 @@ static size_t line_begin(mz_markdown *m, size_t indent, bool final)
         if (s[0] == '_') return IS_TEXT;
         /* fall through */
     case '+':
-        if (n == 1 && !final) return NEEDS_MORE;
+        if (n == 1 && !final && !full) return NEEDS_MORE;
         if (n == 1 || s[1] != ' ') return IS_TEXT;
         emit(m, 0, m->held, indent);
         emit(m, MZ_STYLE_MARK, s[0] == '+' ? "+" : "\xE2\x80\xA2", s[0] == '+' ? 1 : 3); /* a plus may be meant: a list of changes */
@@ -115,7 +123,7 @@ static size_t line_begin(mz_markdown *m, size_t indent, bool final)
         for (i = 0; i < n && s[i] >= '0' && s[i] <= '9'; i++) {
         }
         if (i == 0 || i > 9) return IS_TEXT;
-        if (i + 1 >= n && !final) return NEEDS_MORE;
+        if (i + 1 >= n && !final && !full) return NEEDS_MORE;
         if (i + 1 >= n || (s[i] != '.' && s[i] != ')') || s[i + 1] != ' ') return IS_TEXT;
         emit(m, 0, m->held, indent);
         emit(m, MZ_STYLE_MARK, s, i + 1);
@@ -128,14 +136,15 @@ static size_t line_begin(mz_markdown *m, size_t indent, bool final)
 
 static bool step_line(mz_markdown *m, bool final)
 {
-    size_t indent = count_blank(m->held, m->n_held);
-    if (indent == m->n_held && !final && indent < MZ_MARKDOWN_SPAN) return false;
-    if (indent < m->n_held && m->held[indent] == '\n') {
+    bool full;
+    size_t n = in_sight(m, &full), indent = count_blank(m->held, n);
+    if (indent == n && !final && !full) return false;
+    if (indent < n && m->held[indent] == '\n') {
         end_line(m);
         drop(m, indent + 1);
         return true;
     }
-    size_t used = indent < m->n_held ? line_begin(m, indent, final) : IS_TEXT;
+    size_t used = indent < n ? line_begin(m, indent, final) : IS_TEXT;
     if (used == NEEDS_MORE) return false;
     if (used == IS_TEXT) {
         emit(m, 0, m->held, indent);
@@ -163,15 +172,16 @@ static bool step_text(mz_markdown *m, bool final)
 
 static bool step_code_line(mz_markdown *m, bool final)
 {
-    size_t indent = count_blank(m->held, m->n_held), run = run_of(m->held + indent, m->n_held - indent, m->fence);
-    size_t n = indent + run + count_blank(m->held + indent + run, m->n_held - indent - run);
-    bool ends = n < m->n_held && m->held[n] == '\n';
-    if (n == m->n_held && !final && n < MZ_MARKDOWN_SPAN) return false;
-    if (run >= m->n_fence && (ends || (n == m->n_held && final))) {
-        emit(m, MZ_STYLE_DIM, m->held, n);
+    bool full;
+    size_t n = in_sight(m, &full), indent = count_blank(m->held, n), fence = run_of(m->held + indent, n - indent, m->fence);
+    size_t end = indent + fence + count_blank(m->held + indent + fence, n - indent - fence);
+    bool ends = end < n && m->held[end] == '\n';
+    if (end == n && !final && !full) return false;
+    if (fence >= m->n_fence && (ends || (end == n && final && !full))) {
+        emit(m, MZ_STYLE_DIM, m->held, end);
         if (ends) end_line(m);
         m->state = MZ_MD_LINE;
-        drop(m, n + ends);
+        drop(m, end + ends);
         return true;
     }
     m->state = MZ_MD_CODE_TEXT;
