@@ -114,7 +114,18 @@ class Terminal:
                 self.text += data
 
     def send(self, data):
-        os.write(self.fd, data)
+        """All of it; what the program says meanwhile is kept, so that neither side waits for the other."""
+        end = time.monotonic() + TIMEOUT
+        while data:
+            demand(time.monotonic() < end, "%d bytes typed were not taken" % len(data))
+            readable, writable, _ = select.select([self.fd], [self.fd], [], 1)
+            if readable:
+                try:
+                    self.text += os.read(self.fd, 65536)
+                except OSError:
+                    raise Failed("the program ended while it was typed at; there is %.300r" % self.text[-300:])
+            if writable:
+                data = data[os.write(self.fd, data[:256]):]
 
     def rest(self):
         """Reads to the end; the exit status and the text."""
