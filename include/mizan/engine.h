@@ -39,7 +39,7 @@ typedef struct mz_engine_options {
     uint64_t memory_bytes; /* most memory weights + state + buffers may take; 0: no limit */
     const char *isa;       /* NULL: the best kernel set of this processor */
     const char *executor;  /* NULL or "workers"; "reference": one thread, reference kernels */
-    int64_t chunk_tok;     /* most rows of one prefill step; 0: 512 */
+    int64_t chunk_tok;     /* most rows of one prefill step; 0: 512, fewer for a wide model */
     int n_session;         /* sessions that may exist at once; 0: 1 */
     bool taps;             /* keep the tap points in the program (mz_session_score) */
     /* Called now and then while loading, done and total in bytes of weights; may be NULL. */

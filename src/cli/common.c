@@ -190,8 +190,10 @@ bool mz_cli_open_engine(const mz_cli_args *a, const char *model, mz_engine_optio
     }
     if (a->verbose) {
         mz_engine_info i = mz_engine_get_info(*e);
-        char w[32], s[32], b[32];
-        (void)fprintf(stderr, "%s: %s, kernels %s, executor %s, %d threads, context %lld, kv %s\n", model, i.family, i.isa, i.executor,
+        char w[32], s[32], b[32], name[1024];
+        (void)snprintf(name, sizeof name, "%s", model);
+        mz_cli_make_printable(name);
+        (void)fprintf(stderr, "%s: %s, kernels %s, executor %s, %d threads, context %lld, kv %s\n", name, i.family, i.isa, i.executor,
                       i.n_thread, (long long)i.ctx_tok, i.kv);
         (void)fprintf(stderr, "weights %s, state %s, buffers %s, loaded in %.0f ms\n", mz_cli_bytes_text((double)i.weight_bytes, w),
                       mz_cli_bytes_text((double)i.state_pool_bytes, s), mz_cli_bytes_text((double)i.buffer_bytes, b), *load_ms);

@@ -3,11 +3,28 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+/* Enough of the prompt's end to see whether its template opened the reasoning. */
+#define PROMPT_END 64
 
 int mz_cli_generator_init(mz_cli_generator *g, mz_engine *e, const mz_cli_args *a)
 {
     mz_err err = {0};
     *g = (mz_cli_generator){.engine = e, .text = mz_engine_text(e), .args = a};
+    g->bias = mz_cli_alloc(a->logit_bias.n, sizeof *g->bias);
+    for (size_t i = 0; i < a->logit_bias.n; i++) {
+        char message[MZ_CLI_MESSAGE_BYTES];
+        if (!mz_cli_parse_bias(a->logit_bias.v[i], &g->bias[i].id, &g->bias[i].value, message)) return mz_cli_usage("%s", message);
+    }
+    mz_cli_generator_set(g);
+    if (mz_session_create(e, &g->session, &err) != MZ_OK) return mz_cli_fail_err(&err);
+    return MZ_EXIT_DONE;
+}
+
+void mz_cli_generator_set(mz_cli_generator *g)
+{
+    const mz_cli_args *a = g->args;
     mz_sample_options *s = &g->sample;
     *s = mz_sample_options_default();
     s->temp = (float)a->temp;
@@ -19,15 +36,8 @@ int mz_cli_generator_init(mz_cli_generator *g, mz_engine *e, const mz_cli_args *
     s->presence_penalty = (float)a->presence_penalty;
     s->frequency_penalty = (float)a->frequency_penalty;
     s->seed = a->seed;
-    g->bias = mz_cli_alloc(a->logit_bias.n, sizeof *g->bias);
-    for (size_t i = 0; i < a->logit_bias.n; i++) {
-        char message[MZ_CLI_MESSAGE_BYTES];
-        if (!mz_cli_parse_bias(a->logit_bias.v[i], &g->bias[i].id, &g->bias[i].value, message)) return mz_cli_usage("%s", message);
-    }
     s->bias = g->bias;
     s->n_bias = a->logit_bias.n;
-    if (mz_session_create(e, &g->session, &err) != MZ_OK) return mz_cli_fail_err(&err);
-    return MZ_EXIT_DONE;
 }
 
 void mz_cli_generator_free(mz_cli_generator *g)
@@ -60,9 +70,7 @@ static bool add_logprobs(json_t *list, const float *logits, int32_t n_vocab, int
 
 static void emit(const mz_cli_generator *g, const char *delta, size_t n)
 {
-    if (!g->stream || n == 0) return;
-    mz_cli_out_text(delta, n);
-    mz_cli_out_flush();
+    if (g->screen && n > 0) mz_screen_add(g->screen, delta, n);
 }
 
 static mz_status decode(mz_cli_generator *g, mz_sampler *sampler, mz_cli_answer *r, mz_err *err)
@@ -115,6 +123,10 @@ mz_status mz_cli_generate(mz_cli_generator *g, const int32_t *ids, size_t n, mz_
             st = MZ_ENOMEM;
         }
     }
+    if (st == MZ_OK && g->screen) {
+        char end[PROMPT_END];
+        mz_screen_begin(g->screen, end, mz_cli_prompt_end(g->text, ids, n, end, sizeof end));
+    }
     double t0 = mz_cli_now_ms();
     if (st == MZ_OK) st = mz_session_sync(g->session, ids, n, &out->n_cached, err);
     if (st == MZ_OK) st = mz_sampler_prime(sampler, ids, n, err);
@@ -141,7 +153,22 @@ void mz_cli_answer_report(const mz_cli_answer *r)
                   r->decode_ms, r->decode_ms > 0 ? (double)r->n_generated / r->decode_ms * 1e3 : 0);
 }
 
-bool mz_cli_add_message(json_t *messages, const char *role, const char *content, size_t n)
+size_t mz_cli_prompt_end(const mz_text *t, const int32_t *ids, size_t n, char *out, size_t room)
 {
-    return json_array_append_new(messages, json_pack("{s:s,s:o}", "role", role, "content", mz_cli_json_bytes(content, n))) == 0;
+    size_t used = 0, first = n;
+    if (!t) return 0;
+    while (first > 0) {
+        size_t len = 0;
+        const char *piece = mz_text_piece(t, ids[first - 1], true, &len);
+        if (piece && len > room - used) break;
+        if (piece) used += len;
+        first--;
+    }
+    for (size_t at = 0; first < n; first++) {
+        size_t len = 0;
+        const char *piece = mz_text_piece(t, ids[first], true, &len);
+        if (piece) memcpy(out + at, piece, len);
+        at += piece ? len : 0;
+    }
+    return used;
 }

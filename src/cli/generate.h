@@ -5,6 +5,7 @@
 #define MZ_CLI_GENERATE_H
 
 #include "cli/cli.h"
+#include "cli/screen.h"
 
 typedef struct mz_cli_generator { /* what stays the same between answers */
     mz_engine *engine;
@@ -14,7 +15,7 @@ typedef struct mz_cli_generator { /* what stays the same between answers */
     mz_logit_bias *bias;
     const mz_cli_args *args;
     const volatile int *cancel; /* set: the answer ends after the current token; may be NULL */
-    bool stream;                /* write text to standard output as it comes */
+    mz_screen *screen;          /* where the text is shown as it comes; NULL: nowhere */
 } mz_cli_generator;
 
 typedef struct mz_cli_answer { /* one answer; release with mz_cli_answer_free */
@@ -29,15 +30,19 @@ typedef struct mz_cli_answer { /* one answer; release with mz_cli_answer_free */
 int mz_cli_generator_init(mz_cli_generator *g, mz_engine *e, const mz_cli_args *a);
 void mz_cli_generator_free(mz_cli_generator *g);
 
-/* Answers the prompt. MZ_ECANCEL when stopped during the prompt. */
+/* Takes the sampling settings of g->args anew. */
+void mz_cli_generator_set(mz_cli_generator *g);
+
+/* Answers the prompt; the screen is left open (mz_screen_end). MZ_ECANCEL when stopped during the prompt. */
 mz_status mz_cli_generate(mz_cli_generator *g, const int32_t *ids, size_t n, mz_cli_answer *out, mz_err *err);
 void mz_cli_answer_free(mz_cli_answer *r);
 /* Prompt and answer speed on standard error. */
 void mz_cli_answer_report(const mz_cli_answer *r);
 
-/* The interactive chat; exit status. */
-int mz_cli_chat(mz_cli_generator *g);
-/* Appends {"role":role,"content":content}; false when memory is out. */
-bool mz_cli_add_message(json_t *messages, const char *role, const char *content, size_t n);
+/* The last bytes of the prompt's text, as far as they fit; how many. */
+size_t mz_cli_prompt_end(const mz_text *t, const int32_t *ids, size_t n, char *out, size_t room);
+
+/* The chat; takes the conversation so far (NULL: memory was out). Exit status. */
+int mz_cli_chat(mz_cli_generator *g, json_t *messages);
 
 #endif

@@ -13,8 +13,8 @@
 #define BENCH MZ_CLI_BENCH
 #define LOAD  MZ_CLI_LOADING
 
-static const char input[] = "Input", sampling[] = "Sampling", output[] = "Output", what[] = "What to show", measure[] = "What to measure",
-                  loading[] = "Loading and running";
+static const char input[] = "Input", sampling[] = "Sampling", output[] = "Output", terminal[] = "Terminal", what[] = "What to show",
+                  measure[] = "What to measure", loading[] = "Loading and running";
 
 #define INT32_HI 2147483647.0
 
@@ -36,6 +36,9 @@ const mz_cli_option mz_cli_options[] = {
     {"special", 0, MZ_CLI_FLAG, FIELD(special), DETOK, output, NULL, "write special tokens out", 0, 0, NULL, NULL},
     {"no-bos", 0, MZ_CLI_FLAG, FIELD(no_bos), TOK, input, NULL, "do not add the BOS or EOS token that the model's file asks for", 0, 0,
      NULL, NULL},
+
+    {"session", 0, MZ_CLI_STR, FIELD(session), RUN, input, "FILE",
+     "resume the session in FILE, if there is one, without computing it again, and save it there at the end", 0, 0, NULL, NULL},
 
     {"n-predict", 'n', MZ_CLI_INT, FIELD(n_max), RUN, sampling, "N",
      "most tokens to generate; -1: until the model stops or the context is full", -1, 1e15, NULL, "-1"},
@@ -90,6 +93,16 @@ const mz_cli_option mz_cli_options[] = {
     {"logprobs", 0, MZ_CLI_INT, FIELD(logprobs), RUN, output, "K",
      "with --json: log probability of each token and of the K most likely ones", 0, 1000, NULL, NULL},
 
+    {"color", 0, MZ_CLI_CHOICE, FIELD(color), RUN, terminal, "WHEN", "colours and text styles; auto: on a terminal, unless NO_COLOR is set",
+     0, 0, "auto|always|never", "auto"},
+    {"markdown", 0, MZ_CLI_CHOICE, FIELD(markdown), RUN, terminal, "STATE", "show Markdown as styled text where there are styles", 0, 0,
+     "on|off", "on"},
+    {"bidi", 0, MZ_CLI_CHOICE, FIELD(bidi), RUN, terminal, "WHO",
+     "who puts right-to-left text in order: the terminal itself, mizan (visual) or nobody; auto: by what is known of the terminal", 0, 0,
+     "auto|terminal|visual|off", "auto"},
+    {"no-history", 0, MZ_CLI_FLAG, FIELD(no_history), RUN, terminal, NULL,
+     "neither read nor write the file of lines typed in earlier chats", 0, 0, NULL, NULL},
+
     {"threads", 't', MZ_CLI_INT, FIELD(threads), LOAD, loading, "N", "threads; 0: one per processor this process may use", 0, 4096, NULL,
      "0"},
     {"ctx", 'c', MZ_CLI_INT, FIELD(ctx), RUN | BENCH, loading, "N", "longest sequence in tokens; 0: what the model was made for", 0, 1e12,
@@ -100,7 +113,8 @@ const mz_cli_option mz_cli_options[] = {
      "most memory weights, state and buffers may take; K, M, G suffixes", 0, 0, NULL, NULL},
     {"isa", 0, MZ_CLI_STR, FIELD(isa), LOAD | INSP, loading, "NAME", "force a kernel set; inspect --cpu lists them", 0, 0, NULL, NULL},
     {"executor", 0, MZ_CLI_CHOICE, FIELD(executor), LOAD, loading, "NAME", "how operations are run", 0, 0, "reference|workers", "workers"},
-    {"chunk", 0, MZ_CLI_INT, FIELD(chunk), LOAD, loading, "N", "most tokens of a prompt handled in one step; 0: 512", 0, 1e6, NULL, "0"},
+    {"chunk", 0, MZ_CLI_INT, FIELD(chunk), LOAD, loading, "N",
+     "most tokens of a prompt handled in one step; 0: 512, fewer for a wide model", 0, 1e6, NULL, "0"},
     {"quiet", 0, MZ_CLI_FLAG, FIELD(quiet), LOAD, loading, NULL, "no progress", 0, 0, NULL, NULL},
     {"verbose", 'v', MZ_CLI_FLAG, FIELD(verbose), LOAD, loading, NULL, "say on standard error what is used and how fast it went", 0, 0,
      NULL, NULL},
@@ -110,11 +124,15 @@ const size_t mz_cli_n_option = sizeof mz_cli_options / sizeof mz_cli_options[0];
 
 const mz_cli_command mz_cli_commands[] = {
     {"run", RUN, "MODEL [-p TEXT | -f FILE | --ids LIST] [options]", "answer a prompt, or chat",
-     "Without a prompt: a chat, one line a message; Ctrl-C ends an answer, Ctrl-D the chat. With -p or -f: one answer through the model's "
-     "chat template. With --raw: the text is continued as it stands. With --ids: these token ids are continued.\n"
+     "Without a prompt: a chat; /help in it tells the rest. Ctrl-C ends an answer, Ctrl-D the chat. If standard input is no terminal, "
+     "each of its lines is a message. With -p or -f: one answer through the model's chat template. With --raw: the text is continued as "
+     "it stands. With --ids: these token ids are continued.\n"
+     "\n"
+     "On a terminal, control characters in a model's text are shown in a visible form; into pipes and files its bytes go as they are.\n"
      "\n"
      "Filters apply in a fixed order: logit bias, repetition penalty, frequency and presence penalty, temperature, top-k, top-p, min-p.",
      "mizan run model.gguf\n"
+     "mizan run model.gguf --session talk.session\n"
      "mizan run model.gguf -p \"What is the capital of France?\" --temp 0\n"
      "mizan run model.gguf --raw -p \"Once upon a time\" -n 64 --json"},
     {"tokenize", TOK, "MODEL [-p TEXT | -f FILE | --chat FILE] [options]", "text to token ids",

@@ -50,7 +50,7 @@ typedef struct mz_cli_ints {
 typedef struct mz_cli_args {
     const char *model;
     /* input and output */
-    const char *prompt, *file, *ids, *system, *chat;
+    const char *prompt, *file, *ids, *system, *chat, *session;
     bool raw, json, special, no_bos, as_text, no_generation_prompt;
     /* sampling */
     int64_t n_max, top_k, repeat_last_n, logprobs;
@@ -58,6 +58,9 @@ typedef struct mz_cli_args {
     uint64_t seed;
     bool ignore_eos;
     mz_cli_strs stop, logit_bias;
+    /* terminal */
+    const char *color, *markdown, *bidi; /* NULL: as help says */
+    bool no_history;
     /* inspect */
     bool tensors, program, cpu;
     int64_t memory_tok;
@@ -114,6 +117,14 @@ const mz_cli_command *mz_cli_nearest_command(const char *name);
  * holds one sentence in printable characters and *out needs no freeing. `--help` sets out->help and ends the parse. */
 bool mz_cli_parse(const mz_cli_command *cmd, int argc, char **argv, mz_cli_args *out, char *message);
 void mz_cli_args_free(mz_cli_args *a);
+
+#define MZ_CLI_VALUE_BYTES 32
+
+/* Options that a chat can change while it goes on: of sampling and of the terminal, with one value. */
+bool mz_cli_may_set(const mz_cli_option *o);
+/* Sets one of them by its name, with or without dashes; a flag takes on or off. False: message. */
+bool mz_cli_set(const char *name, const char *value, mz_cli_args *a, char *message);
+void mz_cli_value_text(const mz_cli_option *o, const mz_cli_args *a, char text[MZ_CLI_VALUE_BYTES]);
 
 /* Token ids separated by commas or white space, brackets around them allowed; *n >= 1 of them in *ids (free). False: message. */
 bool mz_cli_parse_ids(const char *list, size_t n_list, int32_t **ids, size_t *n, char *message);

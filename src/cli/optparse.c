@@ -9,6 +9,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "chars.h"
+
 static bool fail(char *message, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static bool fail(char *message, const char *fmt, ...)
 {
@@ -22,17 +24,12 @@ static bool fail(char *message, const char *fmt, ...)
 
 void mz_cli_make_printable(char *text)
 {
-    unsigned char *s = (unsigned char *)text;
     size_t n = strlen(text);
     for (size_t i = 0; i < n;) {
-        size_t len = s[i] >= 0xF0 ? 4 : s[i] >= 0xE0 ? 3 : s[i] >= 0xC2 ? 2 : s[i] < 0x80 ? 1 : 0;
-        bool ok = len > 0 && s[i] <= 0xF4 && i + len <= n && (s[i] >= 0x80 || (s[i] >= 0x20 && s[i] != 0x7F));
-        for (size_t j = 1; ok && j < len; j++) ok = (s[i + j] & 0xC0) == 0x80;
-        if (ok && s[i] == 0xC2 && s[i + 1] < 0xA0) ok = false; /* C1 controls */
-        if (!ok) {
-            s[i] = '?';
-            len = 1;
-        }
+        size_t len = mz_char_len(text + i, n - i);
+        bool bad = len == 0 || mz_char_is_control(mz_char_value(text + i, len));
+        if (len == 0) len = 1;
+        if (bad) memset(text + i, '?', len);
         i += len;
     }
 }
@@ -147,12 +144,16 @@ static bool parse_bytes(const char *s, uint64_t *out)
     return true;
 }
 
+/* The choice as this table spells it, which outlives the command line. */
 static const char *find_choice(const char *choices, const char *value)
 {
-    static const char *const words[] = {"f32", "f16", "bf16", "fp8", "reference", "workers"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        const char *at = strstr(choices, words[i]);
-        if (at && (at == choices || at[-1] == '|') && strcasecmp(words[i], value) == 0) return words[i];
+    static const char *const words[] = {"f32",    "f16",   "bf16", "fp8", "reference", "workers", "auto",
+                                        "always", "never", "on",   "off", "terminal",  "visual"};
+    size_t n = strlen(value);
+    for (const char *c = choices; *c; c += strcspn(c, "|"), c += *c == '|') {
+        if (strcspn(c, "|") != n || strncasecmp(c, value, n) != 0) continue;
+        for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+            if (strlen(words[i]) == n && strncasecmp(words[i], c, n) == 0) return words[i];
     }
     return NULL;
 }
@@ -316,6 +317,43 @@ static bool take_option(const mz_cli_command *cmd, const char *word, const char 
     }
     if (g.n > 60) g.n = 60;
     return set_value(o, g, value, a, message);
+}
+
+bool mz_cli_may_set(const mz_cli_option *o)
+{
+    bool single = o->kind != MZ_CLI_STR && o->kind != MZ_CLI_STRS && o->kind != MZ_CLI_INTS;
+    return single && (o->cmds & MZ_CLI_RUN) && (strcmp(o->group, "Sampling") == 0 || strcmp(o->group, "Terminal") == 0);
+}
+
+bool mz_cli_set(const char *name, const char *value, mz_cli_args *a, char *message)
+{
+    given g = {name, (int)strnlen(name, 40)};
+    const mz_cli_option *o = NULL;
+    message[0] = '\0';
+    while (*name == '-') name++;
+    for (size_t i = 0; i < mz_cli_n_option && !o; i++) {
+        const mz_cli_option *c = &mz_cli_options[i];
+        if (mz_cli_may_set(c) && (strcmp(c->name, name) == 0 || (c->letter && name[0] == c->letter && !name[1]))) o = c;
+    }
+    if (!o) return fail(message, "there is no setting '%.40s'; /set lists them", name);
+    if (o->kind != MZ_CLI_FLAG) return set_value(o, g, value, a, message);
+    bool on = strcasecmp(value, "on") == 0;
+    if (!on && strcasecmp(value, "off") != 0) return fail(message, "%.*s: '%.40s' is not one of on|off", g.n, g.word, value);
+    *(bool *)(void *)((char *)a + o->field) = on;
+    return true;
+}
+
+void mz_cli_value_text(const mz_cli_option *o, const mz_cli_args *a, char text[MZ_CLI_VALUE_BYTES])
+{
+    const void *field = (const char *)a + o->field;
+    const char *choice = o->kind == MZ_CLI_CHOICE ? *(const char *const *)field : NULL;
+    switch (o->kind) {
+    case MZ_CLI_FLAG: (void)snprintf(text, MZ_CLI_VALUE_BYTES, "%s", *(const bool *)field ? "on" : "off"); break;
+    case MZ_CLI_INT: (void)snprintf(text, MZ_CLI_VALUE_BYTES, "%lld", (long long)*(const int64_t *)field); break;
+    case MZ_CLI_U64: (void)snprintf(text, MZ_CLI_VALUE_BYTES, "%llu", (unsigned long long)*(const uint64_t *)field); break;
+    case MZ_CLI_REAL: (void)snprintf(text, MZ_CLI_VALUE_BYTES, "%g", *(const double *)field); break;
+    default: (void)snprintf(text, MZ_CLI_VALUE_BYTES, "%s", choice ? choice : o->absent ? o->absent : ""); break;
+    }
 }
 
 bool mz_cli_parse(const mz_cli_command *cmd, int argc, char **argv, mz_cli_args *out, char *message)

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/chars.h"
+#include "cli/clean.h"
 #include "cli/cli.h"
 
 static int write_errno; /* of the first failed write to standard output */
@@ -63,39 +65,12 @@ int mz_cli_out_json(json_t *doc)
     return mz_cli_out_end(MZ_EXIT_DONE);
 }
 
-/* Length of the well-formed UTF-8 sequence at s, 0 when there is none (Unicode 15, table 3-7). */
-static size_t char_len(const unsigned char *s, size_t n)
-{
-    if (s[0] < 0x80) return 1;
-    size_t len = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
-    if (s[0] < 0xC2 || s[0] > 0xF4 || len > n) return 0;
-    for (size_t i = 1; i < len; i++)
-        if ((s[i] & 0xC0) != 0x80) return 0;
-    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF0 && s[1] < 0x90) || (s[0] == 0xF4 && s[1] > 0x8F))
-        return 0;
-    return len;
-}
-
 char *mz_cli_visible(const char *s, size_t n, size_t *n_out)
 {
-    char *out = mz_cli_alloc(n + 1, 6), *w = out; /* the longest form is six bytes for two */
-    const unsigned char *u = (const unsigned char *)s;
-    for (size_t i = 0; i < n;) {
-        size_t len = char_len(u + i, n - i);
-        if (len == 0) { /* not UTF-8: some terminals take 0x80..0x9F for control characters */
-            w += sprintf(w, "\\x%02x", u[i]);
-            len = 1;
-        } else if (len == 1 && (u[i] < 0x20 || u[i] == 0x7F) && u[i] != '\n' && u[i] != '\t') {
-            w += sprintf(w, "^%c", u[i] ^ 0x40);
-        } else if (len == 2 && u[i] == 0xC2 && u[i + 1] < 0xA0) {
-            w += sprintf(w, "\\u%04x", u[i + 1]);
-        } else {
-            memcpy(w, u + i, len);
-            w += len;
-        }
-        i += len;
-    }
-    *n_out = (size_t)(w - out);
+    char *out = mz_cli_alloc(MZ_CLEAN_ROOM(n) + 1, 1);
+    mz_clean c = {0};
+    size_t len = mz_clean_add(&c, s, n, out);
+    *n_out = len + mz_clean_end(&c, out + len);
     return out;
 }
 
@@ -115,10 +90,9 @@ void mz_cli_out_text(const char *s, size_t n)
 json_t *mz_cli_json_bytes(const char *s, size_t n)
 {
     char *clean = mz_cli_alloc(n + 1, 3), *w = clean;
-    const unsigned char *u = (const unsigned char *)s;
     for (size_t i = 0; i < n;) {
-        size_t len = char_len(u + i, n - i);
-        memcpy(w, len ? (const char *)u + i : "\xEF\xBF\xBD", len ? len : 3);
+        size_t len = mz_char_len(s + i, n - i);
+        memcpy(w, len ? s + i : "\xEF\xBF\xBD", len ? len : 3);
         w += len ? len : 3;
         i += len ? len : 1;
     }

@@ -112,7 +112,7 @@ static mz_status put_memory(json_t *root, const mz_checkpoint *c, const mz_state
     size_t buffers, state;
     MZ_TRY(mz_kern_get(NULL, &kern, err));
     MZ_TRY(mz_weights_measure(c->g, c->m->prog, kern, &w, err));
-    mz_exec_config config = {c->m->prog, kern, 1, MZ_DEFAULT_CHUNK_TOK, MZ_LOGIT_ROWS};
+    mz_exec_config config = {c->m->prog, kern, 1, mz_chunk_choose(c->m->prog, kern), MZ_LOGIT_ROWS};
     if (!mz_exec_bytes(&config, &buffers) || !mz_mul_size((size_t)((tokens + MZ_PAGE_TOK - 1) / MZ_PAGE_TOK), l->page_bytes, &state))
         MZ_FAIL(MZ_ERANGE, err, "a context of %lld tokens does not fit the address space", (long long)tokens);
     *bad |= json_object_set_new(root, "memory",

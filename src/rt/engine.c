@@ -31,7 +31,6 @@ static mz_status settle_options(mz_engine *e, mz_kv_type *kv, mz_err *err)
     if (o->n_session == 0) o->n_session = 1;
     if (o->chunk_tok < 0 || o->chunk_tok > 65536)
         MZ_FAIL(MZ_EINVAL, err, "chunk of %lld tokens asked for, expected 1 to 65536", (long long)o->chunk_tok);
-    if (o->chunk_tok == 0) o->chunk_tok = MZ_DEFAULT_CHUNK_TOK;
     if (o->ctx_tok < 0 || o->ctx_tok > INT32_MAX)
         MZ_FAIL(MZ_EINVAL, err, "context of %lld tokens asked for, expected 1 to %d", (long long)o->ctx_tok, INT32_MAX);
     bool reference = mz_exec_is_reference(e->type);
@@ -78,6 +77,19 @@ static mz_status settle_context(mz_engine *e, mz_err *err)
                       (unsigned long long)e->weights.resident_bytes, e->buffer_bytes, (unsigned long long)o->memory_bytes);
 }
 
+int64_t mz_chunk_choose(const mz_prog *p, const mz_kern *k)
+{
+    mz_exec_config c = {p, k, 1, 1, 1};
+    size_t one = 0, all;
+    int64_t chunk = MZ_DEFAULT_CHUNK_TOK;
+    if (!mz_exec_bytes(&c, &one)) return MZ_LEAST_CHUNK_TOK; /* opening fails at its own buffers */
+    for (; chunk > MZ_LEAST_CHUNK_TOK; chunk /= 2) {
+        c.max_row = chunk;
+        if (mz_exec_bytes(&c, &all) && all - one <= MZ_CHUNK_BYTES) break;
+    }
+    return chunk;
+}
+
 static mz_status make_executor(mz_engine *e, mz_exec_config *c, mz_err *err)
 {
     mz_status st = MZ_OK;
@@ -106,6 +118,7 @@ static mz_status open_parts(mz_engine *e, mz_kv_type kv, mz_err *err)
     if (st != MZ_OK && st != MZ_ESUPPORT) goto out;
     st = MZ_OK;
     MZ_TRY(mz_state_layout_make(e->m->prog, kv, &e->layout, err));
+    if (e->o.chunk_tok == 0) e->o.chunk_tok = mz_chunk_choose(e->m->prog, e->kern);
     e->max_row = e->o.chunk_tok > e->o.n_session ? e->o.chunk_tok : e->o.n_session;
     e->max_logit = e->max_row < MZ_LOGIT_ROWS ? e->max_row : MZ_LOGIT_ROWS;
     if (e->max_logit < e->o.n_session) e->max_logit = e->o.n_session;

@@ -11,8 +11,14 @@
 #include "model/model.h"
 
 #define MZ_DEFAULT_CHUNK_TOK 512
+#define MZ_LEAST_CHUNK_TOK   64
+#define MZ_CHUNK_BYTES       ((size_t)36 << 20)
 /* Rows of logits one step can give: scoring works in strips of this many. */
 #define MZ_LOGIT_ROWS 32
+
+/* Rows of a prefill step when none are stated: at most the default, fewer where they would add more than MZ_CHUNK_BYTES to the
+ * buffers. Hundreds of rows hide the reading of the weights already, and results do not depend on it. */
+int64_t mz_chunk_choose(const mz_prog *p, const mz_kern *k);
 
 /* Loaded weights: repacked ones lie in one block, vectors in another; the rest stays mapped. */
 typedef struct mz_weights {

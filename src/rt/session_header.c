@@ -8,7 +8,17 @@
 /* The carriage return and the byte above 127 find copies that were "repaired" as text. */
 static const uint8_t magic[8] = {0x89, 'M', 'Z', 'S', 'E', 'S', '\r', '\n'};
 
-enum { AT_VERSION = 8, AT_BYTES = 12, AT_MODEL = 16, AT_LAYOUT = 24, AT_KV = 32, AT_FLAGS = 36, AT_N_TOK = 40, AT_NOTE = 48, AT_STATE = 56 };
+enum {
+    AT_VERSION = 8,
+    AT_BYTES = 12,
+    AT_MODEL = 16,
+    AT_LAYOUT = 24,
+    AT_KV = 32,
+    AT_FLAGS = 36,
+    AT_N_TOK = 40,
+    AT_NOTE = 48,
+    AT_STATE = 56
+};
 enum { AT_N_VOCAB = 64, AT_FILE_BYTES = 72, AT_BODY_HASH = 80, AT_RESERVED = 88, AT_HEADER_HASH = 120 };
 enum { FLAG_LOGITS = 1 };
 
@@ -88,7 +98,8 @@ mz_status mz_session_header_read(const uint8_t *data, size_t n, uint64_t file_by
     if (version != MZ_SESSION_VERSION)
         MZ_FAIL(MZ_ESUPPORT, err, "session format version %u, this mizan reads version %d; use the mizan that wrote it", version,
                 MZ_SESSION_VERSION);
-    if (n < MZ_SESSION_HEADER_BYTES) MZ_FAIL(MZ_EFORMAT, err, "the session file is cut off after %llu bytes", (unsigned long long)file_bytes);
+    if (n < MZ_SESSION_HEADER_BYTES)
+        MZ_FAIL(MZ_EFORMAT, err, "the session file is cut off after %llu bytes", (unsigned long long)file_bytes);
     if (get64(data + AT_HEADER_HASH) != mz_hash_bytes(data, AT_HEADER_HASH) || get32(data + AT_BYTES) != MZ_SESSION_HEADER_BYTES)
         MZ_FAIL(MZ_EFORMAT, err, "the session file's header is damaged (its checksum does not match)");
     uint32_t flags = get32(data + AT_FLAGS);

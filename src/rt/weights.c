@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * From mapped tensors to what the kernels read. Peak memory is the weights plus one tensor. */
+ * From mapped tensors to what the kernels read. A tensor is repacked in stripes whose mapped pages are given back as soon as
+ * they are read, so that the peak is the weights and one stripe for each thread. */
+#include <stdatomic.h>
 #include <sys/mman.h>
 
 #include "base/workers.h"
@@ -44,18 +46,32 @@ mz_status mz_weights_measure(const mz_gguf *g, const mz_prog *p, const mz_kern *
     return MZ_OK;
 }
 
+#define STRIPE_BYTES ((size_t)2 << 20)
+
 typedef struct pack_job {
     const mz_kern *kern;
     mz_weight src; /* ROWS */
     uint8_t *dst;
+    const mz_map *file;
+    size_t file_offset;
+    int64_t stripe_panels;
+    atomic_int_fast64_t next; /* the first panel nobody has claimed */
 } pack_job;
 
-static void pack_share(void *arg, int t, int n)
+static void pack_stripes(void *arg, int t, int n)
 {
-    const pack_job *j = arg;
-    int64_t panels = (j->src.n_out + 7) / 8;
-    for (int64_t p = panels * t / n; p < panels * (t + 1) / n; p++)
-        j->kern->pack[j->src.type](&j->src, p * 8, j->dst + (size_t)p * 8 * j->src.row_bytes);
+    pack_job *j = arg;
+    int64_t n_out = j->src.n_out, n_panel = (n_out + 7) / 8;
+    size_t row = j->src.row_bytes; /* a panel of 8 takes as much as its rows */
+    (void)t, (void)n;
+    for (;;) {
+        int64_t begin = atomic_fetch_add(&j->next, j->stripe_panels);
+        if (begin >= n_panel) return;
+        int64_t end = begin + j->stripe_panels < n_panel ? begin + j->stripe_panels : n_panel;
+        for (int64_t p = begin; p < end; p++) j->kern->pack[j->src.type](&j->src, p * 8, j->dst + (size_t)p * 8 * row);
+        int64_t last_row = end * 8 < n_out ? end * 8 : n_out;
+        mz_file_release(j->file, j->file_offset + (size_t)begin * 8 * row, (size_t)(last_row - begin * 8) * row);
+    }
 }
 
 static mz_status load_one(const mz_gguf *g, mz_prog_weight *w, const mz_kern *k, mz_team *team, uint8_t **packed, float **vectors,
@@ -73,9 +89,11 @@ static mz_status load_one(const mz_gguf *g, mz_prog_weight *w, const mz_kern *k,
     w->w.row_bytes = row_bytes(w);
     w->w.data = t->data;
     if (!is_packed(w, k)) return MZ_OK;
-    pack_job job = {k, w->w, *packed};
-    mz_team_run(team, pack_share, &job);
-    mz_file_release(&g->part[t->i_part], t->file_offset, t->n_bytes);
+    int64_t stripe = w->w.row_bytes ? (int64_t)(STRIPE_BYTES / (w->w.row_bytes * 8)) : 0;
+    pack_job job = {.kern = k, .src = w->w, .dst = *packed, .file = &g->part[t->i_part], .file_offset = t->file_offset,
+                    .stripe_panels = stripe > 0 ? stripe : 1};
+    mz_team_run(team, pack_stripes, &job);
+    mz_file_release(&g->part[t->i_part], t->file_offset, t->n_bytes); /* pages on the seams, which no stripe had to itself */
     w->w.layout = MZ_LAYOUT_PANEL8;
     w->w.data = *packed;
     *packed += packed_bytes(w);

@@ -114,13 +114,7 @@ mz_status mz_text_decode(const mz_text *t, const int32_t *ids, size_t n_ids, boo
     mz_buf b = {0};
     *bytes = NULL;
     *n = 0;
-    for (size_t i = 0; i < n_ids; i++) {
-        if (ids[i] < 0 || ids[i] >= mz_tokenizer_n_vocab(t->tok))
-            MZ_FAIL(MZ_EINVAL, err, "token id %d (the %zu. one) is outside the vocabulary of %d tokens", ids[i], i + 1,
-                    mz_tokenizer_n_vocab(t->tok));
-        mz_str s = mz_tokenizer_piece(t->tok, ids[i], with_special);
-        if (!mz_buf_add(&b, s.s, s.n)) MZ_FAIL(MZ_ENOMEM, err, "no memory for the text");
-    }
+    MZ_TRY(mz_tokenizer_decode(t->tok, ids, n_ids, with_special, &b, err));
     MZ_TRY(give_bytes(&b, bytes, n, err));
 out:
     mz_buf_free(&b);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "sp_load.h"
 #include "tokenizer_impl.h"
 
 #define MAX_VOCAB ((uint64_t)1 << 24)
@@ -172,18 +173,21 @@ static bool is_role_mark(mz_str s)
            ((s.s[1] == '|' && s.s[s.n - 2] == '|') || (s.n > 8 && memcmp(s.s + 1, wide, 3) == 0 && memcmp(s.s + s.n - 4, wide, 3) == 0));
 }
 
-static bool wanted_form(const mz_tokenizer *t, int32_t id, int which)
+typedef enum which_forms { FORMS_USER, FORMS_ALL, FORMS_CONTROL, FORMS_TURN } which_forms;
+
+static bool wanted_form(const mz_tokenizer *t, int32_t id, which_forms which)
 {
     mz_token_kind k = t->kind[id];
     if (t->written[id].n == 0) return false;
     switch (which) {
-    case 0: return k == MZ_TOKEN_USER;
-    case 1: return k == MZ_TOKEN_USER || k == MZ_TOKEN_CONTROL || k == MZ_TOKEN_UNKNOWN;
+    case FORMS_USER: return k == MZ_TOKEN_USER;
+    case FORMS_ALL: return k == MZ_TOKEN_USER || k == MZ_TOKEN_CONTROL || k == MZ_TOKEN_UNKNOWN;
+    case FORMS_CONTROL: return t->sp.on && (k == MZ_TOKEN_CONTROL || k == MZ_TOKEN_UNKNOWN);
     default: return k == MZ_TOKEN_CONTROL || k == MZ_TOKEN_UNKNOWN || (k == MZ_TOKEN_USER && is_role_mark(t->written[id]));
     }
 }
 
-static mz_status build_forms(mz_tokenizer *t, mz_special *sp, int which, mz_err *err)
+static mz_status build_forms(mz_tokenizer *t, mz_special *sp, which_forms which, mz_err *err)
 {
     mz_status st = MZ_OK;
     size_t n = 0, i = 0;
@@ -224,7 +228,42 @@ out:
     return st;
 }
 
-static mz_status load(mz_tokenizer *t, const mz_gguf *g, mz_str model, mz_arena *strings, mz_err *err)
+static mz_status begin(mz_tokenizer *t, const mz_gguf *g, const mz_gguf_kv **tokens, mz_err *err)
+{
+    mz_status st = MZ_OK;
+    MZ_TRY(string_array(g, "tokenizer.ggml.tokens", true, tokens, err));
+    if ((*tokens)->n_elem == 0 || (*tokens)->n_elem > MAX_VOCAB)
+        MZ_FAIL(MZ_EFORMAT, err, "tokenizer.ggml.tokens has %llu entries; 1 to %llu are possible", (unsigned long long)(*tokens)->n_elem,
+                (unsigned long long)MAX_VOCAB);
+    t->n_vocab = (int32_t)(*tokens)->n_elem;
+    size_t n = (size_t)t->n_vocab;
+    t->written = mz_calloc(n, sizeof *t->written);
+    t->bytes = mz_calloc(n, sizeof *t->bytes);
+    t->kind = mz_calloc(n, 1);
+    t->stop = mz_calloc(n, 1);
+    if (!t->written || !t->bytes || !t->kind || !t->stop) MZ_FAIL(MZ_ENOMEM, err, "no memory for a vocabulary of %zu entries", n);
+    MZ_TRY(read_kinds(t, g, err));
+out:
+    return st;
+}
+
+static mz_status finish(mz_tokenizer *t, const mz_gguf *g, mz_err *err)
+{
+    mz_status st = MZ_OK;
+    MZ_TRY(mz_gguf_get_bool(g, "tokenizer.ggml.add_bos_token", false, &t->adds_bos, err));
+    MZ_TRY(mz_gguf_get_bool(g, "tokenizer.ggml.add_eos_token", false, &t->adds_eos, err));
+    if (t->bos < 0) t->adds_bos = false;
+    if (t->eos < 0) t->adds_eos = false;
+    MZ_TRY(build_forms(t, &t->user, FORMS_USER, err));
+    MZ_TRY(build_forms(t, &t->all, FORMS_ALL, err));
+    MZ_TRY(build_forms(t, &t->control, FORMS_CONTROL, err));
+    MZ_TRY(build_forms(t, &t->turn, FORMS_TURN, err));
+    MZ_TRY(read_stops(t, g, err));
+out:
+    return st;
+}
+
+static mz_status load_bytes(mz_tokenizer *t, const mz_gguf *g, mz_str model, mz_err *err)
 {
     mz_status st = MZ_OK;
     mz_str pre = {"default", 7};
@@ -238,39 +277,78 @@ static mz_status load(mz_tokenizer *t, const mz_gguf *g, mz_str model, mz_arena 
     t->nfc = traits.nfc;
     (void)snprintf(t->name, sizeof t->name, "%.*s/%.*s", (int)model.n, model.s, (int)pre.n, pre.s);
 
-    MZ_TRY(string_array(g, "tokenizer.ggml.tokens", true, &tokens, err));
+    MZ_TRY(begin(t, g, &tokens, err));
     MZ_TRY(string_array(g, "tokenizer.ggml.merges", !traits.rank_by_id, &merges, err));
-    if (tokens->n_elem == 0 || tokens->n_elem > MAX_VOCAB)
-        MZ_FAIL(MZ_EFORMAT, err, "tokenizer.ggml.tokens has %llu entries; 1 to %llu are possible", (unsigned long long)tokens->n_elem,
-                (unsigned long long)MAX_VOCAB);
     if (merges && merges->n_elem > MAX_VOCAB)
         MZ_FAIL(MZ_EFORMAT, err, "tokenizer.ggml.merges has %llu entries; %llu are possible", (unsigned long long)merges->n_elem,
                 (unsigned long long)MAX_VOCAB);
-    t->n_vocab = (int32_t)tokens->n_elem;
-    size_t n = (size_t)t->n_vocab;
-    t->written = mz_calloc(n, sizeof *t->written);
-    t->bytes = mz_calloc(n, sizeof *t->bytes);
-    t->kind = mz_calloc(n, 1);
-    t->stop = mz_calloc(n, 1);
-    if (!t->written || !t->bytes || !t->kind || !t->stop) MZ_FAIL(MZ_ENOMEM, err, "no memory for a vocabulary of %zu entries", n);
     MZ_TRY(mz_bpe_init(&t->bpe, t->n_vocab, merges ? (size_t)merges->n_elem : 0, err));
     t->bpe.rank_by_id = !merges;
-    MZ_TRY(read_kinds(t, g, err));
     MZ_TRY(read_tokens(t, tokens, err));
-    if (merges) MZ_TRY(read_merges(t, merges, strings, err));
+    if (merges) MZ_TRY(read_merges(t, merges, &t->strings, err));
     MZ_TRY(mz_bpe_close(&t->bpe, err));
-
     MZ_TRY(read_id(t, g, "tokenizer.ggml.bos_token_id", &t->bos, err));
     MZ_TRY(read_id(t, g, "tokenizer.ggml.eos_token_id", &t->eos, err));
     MZ_TRY(read_id(t, g, "tokenizer.ggml.unknown_token_id", &t->unk, err));
-    MZ_TRY(mz_gguf_get_bool(g, "tokenizer.ggml.add_bos_token", false, &t->adds_bos, err));
-    MZ_TRY(mz_gguf_get_bool(g, "tokenizer.ggml.add_eos_token", false, &t->adds_eos, err));
-    if (t->bos < 0) t->adds_bos = false;
-    if (t->eos < 0) t->adds_eos = false;
-    MZ_TRY(build_forms(t, &t->user, 0, err));
-    MZ_TRY(build_forms(t, &t->all, 1, err));
-    MZ_TRY(build_forms(t, &t->turn, 2, err));
-    MZ_TRY(read_stops(t, g, err));
+    MZ_TRY(finish(t, g, err));
+out:
+    return st;
+}
+
+/* Pieces twice, spelled and as what they stand for, which is never longer. Unknown text is shown as the library shows it. */
+static mz_status read_pieces(mz_tokenizer *t, const mz_gguf_kv *tokens, mz_err *err)
+{
+    mz_status st = MZ_OK;
+    size_t cursor = 0, total = 0;
+    mz_str s;
+    while (mz_gguf_next_str(tokens, &cursor, &s)) {
+        if (!mz_add_size(total, s.n, &total)) MZ_FAIL(MZ_EFORMAT, err, "the vocabulary's strings do not fit in memory");
+    }
+    if (!mz_mul_size(total, 2, &total) || !(t->blob = mz_calloc(total, 1)))
+        MZ_FAIL(MZ_ENOMEM, err, "no memory for the vocabulary's strings (%zu bytes)", total);
+    char *p = t->blob;
+    cursor = 0;
+    for (int32_t i = 0; i < t->n_vocab && mz_gguf_next_str(tokens, &cursor, &s); i++) {
+        t->written[i] = (mz_str){p, s.n};
+        if (s.n) memcpy(p, s.s, s.n);
+        p += s.n;
+        t->bytes[i] = (mz_str){p, 0};
+        for (size_t k = 0; k < s.n; t->bytes[i].n++) {
+            bool space = s.n - k >= MZ_SP_SPACE_LEN && memcmp(s.s + k, MZ_SP_SPACE, MZ_SP_SPACE_LEN) == 0;
+            *p++ = space ? ' ' : s.s[k];
+            k += space ? MZ_SP_SPACE_LEN : 1;
+        }
+    }
+out:
+    return st;
+}
+
+static mz_status load_pieces(mz_tokenizer *t, const mz_gguf *g, mz_str model, mz_err *err)
+{
+    mz_status st = MZ_OK;
+    const mz_gguf_kv *tokens;
+    bool unigram = is(model, "t5");
+    (void)snprintf(t->name, sizeof t->name, "%.*s", (int)model.n, model.s);
+    MZ_TRY(begin(t, g, &tokens, err));
+    MZ_TRY(read_pieces(t, tokens, err));
+    /* What Llama's and T5's own models say, where a file leaves it out. */
+    t->bos = unigram || t->n_vocab < 2 ? -1 : 1;
+    t->eos = unigram ? 1 : 2;
+    if (t->eos >= t->n_vocab) t->eos = -1;
+    t->adds_bos = !unigram;
+    t->adds_eos = unigram;
+    if (mz_gguf_find(g, "tokenizer.ggml.bos_token_id")) MZ_TRY(read_id(t, g, "tokenizer.ggml.bos_token_id", &t->bos, err));
+    if (mz_gguf_find(g, "tokenizer.ggml.eos_token_id")) MZ_TRY(read_id(t, g, "tokenizer.ggml.eos_token_id", &t->eos, err));
+    MZ_TRY(read_id(t, g, "tokenizer.ggml.unknown_token_id", &t->unk, err));
+    MZ_TRY(mz_sp_load(&t->sp, g, unigram, t->written, t->kind, t->n_vocab, &t->unk, err));
+    for (int32_t i = 0; i < t->n_vocab; i++) {
+        char *p = t->blob + (t->bytes[i].s - t->blob);
+        if (t->kind[i] != MZ_TOKEN_BYTE) continue;
+        *p = (char)mz_sp_byte_of(t->written[i]);
+        t->bytes[i].n = 1;
+    }
+    MZ_TRY(finish(t, g, err));
+    if (t->eos >= 0) t->stop[t->eos] = 1;
 out:
     return st;
 }
@@ -283,15 +361,20 @@ mz_status mz_tokenizer_from_gguf(const mz_gguf *g, mz_tokenizer **out, mz_err *e
     *out = NULL;
     MZ_TRY(mz_gguf_get_str(g, "tokenizer.ggml.model", false, &model, err));
     if (is(model, "none") || is(model, "no_vocab")) return MZ_OK;
-    if (!is(model, "gpt2")) {
+    bool pieces = is(model, "llama") || is(model, "t5");
+    if (!pieces && !is(model, "gpt2")) {
         MZ_FAIL(MZ_ESUPPORT, err,
-                "tokenizer model '%.*s' is not supported yet (byte-level BPE, 'gpt2', is); '--ids' works without a tokenizer",
+                "tokenizer model '%.*s' is not supported ('gpt2', 'llama' and 't5' are); '--ids' works without a tokenizer",
                 model.n > 64 ? 64 : (int)model.n, model.s);
     }
     t = mz_calloc(1, sizeof *t);
     if (!t) MZ_FAIL(MZ_ENOMEM, err, "no memory for a tokenizer");
     t->bos = t->eos = t->unk = -1;
-    MZ_TRY(load(t, g, model, &t->strings, err));
+    if (pieces) {
+        MZ_TRY(load_pieces(t, g, model, err));
+    } else {
+        MZ_TRY(load_bytes(t, g, model, err));
+    }
     *out = t;
     t = NULL;
 out:
@@ -304,7 +387,9 @@ void mz_tokenizer_free(mz_tokenizer *t)
     if (!t) return;
     mz_special_done(&t->user);
     mz_special_done(&t->all);
+    mz_special_done(&t->control);
     mz_special_done(&t->turn);
+    mz_sp_done(&t->sp);
     mz_pretok_free(t->pretok);
     mz_bpe_done(&t->bpe);
     mz_arena_free(&t->strings);
@@ -319,8 +404,33 @@ void mz_tokenizer_free(mz_tokenizer *t)
 mz_str mz_tokenizer_piece(const mz_tokenizer *t, int32_t id, bool with_special)
 {
     mz_token_kind k = t->kind[id];
+    if (!with_special && t->sp.on && id == t->unk) return (mz_str){" \xE2\x81\x87 ", 5}; /* as the library shows it */
     if (!with_special && (k == MZ_TOKEN_CONTROL || k == MZ_TOKEN_UNKNOWN || k == MZ_TOKEN_UNUSED)) return (mz_str){"", 0};
     return t->bytes[id];
+}
+
+mz_status mz_tokenizer_decode(const mz_tokenizer *t, const int32_t *ids, size_t n_ids, bool with_special, mz_buf *out, mz_err *err)
+{
+    mz_status st = MZ_OK;
+    /* The space that was put in front comes off again; trimming vocabularies lose all spaces in front. */
+    bool strip = t->sp.on && (t->sp.add_prefix || t->sp.trim);
+    for (size_t i = 0; i < n_ids; i++) {
+        int32_t id = ids[i];
+        if (id < 0 || id >= t->n_vocab)
+            MZ_FAIL(MZ_EINVAL, err, "token id %d (the %zu. one) is outside the vocabulary of %d tokens", id, i + 1, t->n_vocab);
+        mz_str s = mz_tokenizer_piece(t, id, with_special);
+        bool control = t->kind[id] == MZ_TOKEN_CONTROL;
+        if (strip && s.n && *s.s == ' ' && t->kind[id] != MZ_TOKEN_BYTE && id != t->unk) {
+            s.s++;
+            s.n--;
+            if (!t->sp.trim) strip = false;
+        }
+        if (s.n && !control) strip = false;
+        if (control && with_special) strip = t->sp.on && (t->sp.add_prefix || t->sp.trim);
+        if (!mz_buf_add(out, s.s, s.n)) MZ_FAIL(MZ_ENOMEM, err, "no memory for the text");
+    }
+out:
+    return st;
 }
 
 int32_t mz_tokenizer_n_vocab(const mz_tokenizer *t)

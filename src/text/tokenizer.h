@@ -3,9 +3,9 @@
  * tokenizer.h: text to token ids and back, for the vocabulary a checkpoint carries.
  *
  * What it is not: it knows nothing of chat; special tokens inside user text stay plain text unless
- * the caller asks for them. Byte-level BPE today; the model kind is chosen by the file.
+ * the caller asks for them. The file chooses the kind: byte-level BPE ("gpt2"), SentencePiece BPE ("llama") or unigram ("t5").
  * Bytes are bytes: any input, valid UTF-8 or not, survives encode followed by decode unless the
- * vocabulary itself cannot spell it.
+ * vocabulary cannot spell it or normalises it (SentencePiece takes U+2581 for a space).
  * Ownership: a tokenizer copies what it needs; the mz_gguf may be closed afterwards.
  * Threading: a tokenizer is immutable after creation; encode may be called from any thread. */
 #ifndef MZ_TEXT_TOKENIZER_H
@@ -58,6 +58,12 @@ bool mz_tokenizer_is_paired(const mz_tokenizer *t, int32_t id);
 /* The bytes a token stands for; control tokens give their written form ("<|im_end|>") when with_special,
  * nothing otherwise. Valid as long as the tokenizer. id must be in range. */
 mz_str mz_tokenizer_piece(const mz_tokenizer *t, int32_t id, bool with_special);
+
+/* Appends the bytes of ids [n_ids] to out: the pieces one after another, without the space that a SentencePiece vocabulary puts
+ * before a text (with_special: before each text between control tokens). Continuing a text, take the pieces as they are instead.
+ * MZ_EINVAL for an id outside the vocabulary. */
+mz_status mz_tokenizer_decode(const mz_tokenizer *t, const int32_t *ids, size_t n_ids, bool with_special, mz_buf *out,
+                              mz_err *err) MZ_MUST_USE;
 
 int32_t mz_tokenizer_n_vocab(const mz_tokenizer *t);
 mz_token_kind mz_tokenizer_kind(const mz_tokenizer *t, int32_t id);

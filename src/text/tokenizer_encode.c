@@ -3,6 +3,7 @@
 #include <string.h>
 #include <utf8proc.h>
 
+#include "sp_encode.h"
 #include "tokenizer_impl.h"
 #include "utf8.h"
 
@@ -118,6 +119,10 @@ mz_status mz_tokenizer_encode_guarded(const mz_tokenizer *t, const char *text, s
     const mz_special *sp = flags & MZ_ENCODE_SPECIAL ? &t->all : &t->user;
     size_t from = 0, i = 0, i_guard = 0;
     if (flags & MZ_ENCODE_BOS && t->adds_bos) MZ_TRY(push(out, t->bos, err));
+    if (t->sp.on) {
+        MZ_TRY(mz_sp_encode(&t->sp, flags & MZ_ENCODE_SPECIAL ? &t->control : NULL, text, n, guard, n_guard, out, err));
+        i = from = n;
+    }
     while (i < n) {
         unsigned char c = (unsigned char)text[i];
         if (sp->first[c] == sp->first[c + 1]) {
@@ -136,7 +141,7 @@ mz_status mz_tokenizer_encode_guarded(const mz_tokenizer *t, const char *text, s
         i += len;
         from = i;
     }
-    MZ_TRY(encode_plain(&e, text + from, n - from, err));
+    if (from < n) MZ_TRY(encode_plain(&e, text + from, n - from, err));
     if (flags & MZ_ENCODE_BOS && t->adds_eos) MZ_TRY(push(out, t->eos, err));
 out:
     mz_pretok_scratch_free(e.pretok);

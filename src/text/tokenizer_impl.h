@@ -6,6 +6,7 @@
 
 #include "bpe.h"
 #include "pretok.h"
+#include "sp.h"
 #include "special.h"
 #include "tokenizer.h"
 
@@ -21,9 +22,11 @@ struct mz_tokenizer {
     bool adds_bos, adds_eos, ignore_merges, nfc;
     mz_bpe bpe;
     mz_pretok *pretok;
-    mz_special user; /* user-defined tokens: matched in any text */
-    mz_special all;  /* and control and unknown ones: matched on request */
-    mz_special turn; /* control tokens and role marks: what chat content must not become */
+    mz_special user;    /* user-defined tokens: matched in any text */
+    mz_special all;     /* and control and unknown ones: matched on request */
+    mz_special control; /* SentencePiece: control and unknown ones only; its user-defined pieces are matched while normalising */
+    mz_special turn;    /* control tokens and role marks: what chat content must not become */
+    mz_sp sp;
     char name[96];
 };
 

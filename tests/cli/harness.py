@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Running the binary and saying TAP, for check_cli.py. Standard library only."""
+import fcntl
 import json
 import os
 import pty
@@ -9,8 +10,11 @@ import signal
 import struct
 import subprocess
 import sys
+import tempfile
+import termios
 import time
 import traceback
+import unicodedata
 
 TIMEOUT = 120  # of any single run; sanitized builds on busy machines are slow
 
@@ -68,13 +72,27 @@ class Mizan:
 
 
 class Terminal:
-    """The binary on a pseudo-terminal (standard input, output and error)."""
+    """The binary on a pseudo-terminal (standard input, output and error), with a home of its own."""
 
-    def __init__(self, mizan, *args):
+    def __init__(self, mizan, *args, term="xterm-256color", size=(24, 80), home=None, env=None, stdout=None):
+        self.home = None if home else tempfile.TemporaryDirectory()
+        drop = ("NO_COLOR", "VTE_VERSION", "KONSOLE_VERSION", "XTERM_VERSION", "MLTERM", "TERM_PROGRAM", "EDITRC", "XDG_STATE_HOME", "LC_ALL")
+        mine = {k: v for k, v in os.environ.items() if k not in drop}
+        mine.update(TERM=term, HOME=home or self.home.name, LANG="C.UTF-8")
+        mine.update(env or {})
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            os.execv(mizan.binary, [mizan.binary, *args])
+            self.resize(*size, fd=0)
+            if stdout is not None:
+                os.dup2(stdout, 1)
+            os.execve(mizan.binary, [mizan.binary, *args], mine)
         self.text = b""
+
+    def resize(self, rows, columns, fd=None):
+        fcntl.ioctl(self.fd if fd is None else fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def signal(self, number):
+        os.kill(self.pid, number)
 
     def until(self, pattern, seconds=TIMEOUT):
         """Reads until the text since the last match holds pattern; gives that text back."""
@@ -111,6 +129,8 @@ class Terminal:
         _, status = os.waitpid(self.pid, 0)
         os.close(self.fd)
         self.pid = 0
+        if self.home:
+            self.home.cleanup()
         return os.waitstatus_to_exitcode(status), self.text
 
     def close(self):
@@ -118,6 +138,92 @@ class Terminal:
             os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
             os.close(self.fd)
+            if self.home:
+                self.home.cleanup()
+
+
+class Screen:
+    """What a terminal of the given size shows after data: enough of a VT100 to check line editing and redrawn lines. An escape
+    sequence it does not know is a failure."""
+
+    def __init__(self, data, columns=80, rows=1000):
+        self.columns, self.rows = columns, rows
+        self.lines, self.row, self.col = [[]], 0, 0
+        self.wrap_next = False
+        for kind, text in re.findall(r"(\x1b\[[?]?[0-9;]*[@-~]|\x1b[=>]|\x1b\([AB0]|\x1b.?)|([^\x1b]+)", data.decode("utf-8", "replace"), re.S):
+            if kind:
+                self.control(kind)
+            for c in text:
+                self.char(c)
+
+    def down(self):
+        self.row += 1
+        while len(self.lines) <= self.row:
+            self.lines.append([])
+
+    def char(self, c):
+        if c == "\r":
+            self.col, self.wrap_next = 0, False
+        elif c == "\n":
+            self.down()
+        elif c == "\b":
+            self.col, self.wrap_next = max(0, self.col - 1), False
+        elif c == "\a":
+            pass
+        elif c == "\t":
+            self.col = min(self.columns - 1, (self.col // 8 + 1) * 8)
+        else:
+            demand(c >= " " and not 0x7f <= ord(c) < 0xa0, "control character %r reached the terminal" % c)
+            if unicodedata.combining(c):
+                if self.col and self.col <= len(self.lines[self.row]):
+                    self.lines[self.row][self.col - 1] += c
+                return
+            if self.wrap_next:
+                self.col, self.wrap_next = 0, False
+                self.down()
+            line = self.lines[self.row]
+            line.extend(" " * (self.col + 1 - len(line)))
+            line[self.col] = c
+            if self.col == self.columns - 1:
+                self.wrap_next = True
+            else:
+                self.col += 1
+
+    def control(self, s):
+        found = re.fullmatch(r"\x1b\[([?]?)([0-9;]*)([@-~])", s)
+        if s in ("\x1b=", "\x1b>") or s.startswith("\x1b("):
+            return
+        demand(found, "unknown escape sequence %r" % s)
+        private, numbers, final = found.groups()
+        n = int(numbers.split(";")[0] or 0)
+        line = self.lines[self.row]
+        if final == "m" or private and final in "hl" and n in (2004, 2501, 1, 25):
+            return
+        self.wrap_next = False
+        if final == "K" and n == 0:
+            del line[self.col:]
+        elif final == "J" and n == 0:
+            del line[self.col:], self.lines[self.row + 1:]
+        elif final == "A":
+            self.row = max(0, self.row - max(1, n))
+        elif final == "B":
+            for _ in range(max(1, n)):
+                self.down()
+        elif final == "C":
+            self.col = min(self.columns - 1, self.col + max(1, n))
+        elif final == "D":
+            self.col = max(0, self.col - max(1, n))
+        elif final == "G":
+            self.col = max(1, n) - 1
+        elif final == "P":
+            del line[self.col:self.col + max(1, n)]
+        elif final == "@":
+            line[self.col:self.col] = [" "] * max(1, n)
+        else:
+            raise Failed("unknown escape sequence %r" % s)
+
+    def text(self):
+        return "\n".join("".join(line).rstrip() for line in self.lines).rstrip("\n")
 
 
 def read_npy(path):

@@ -49,7 +49,7 @@ def write(path, with_template=True, with_tokenizer=True, other=False):
     for t in tensors:
         head += tiny.gguf_string(t.gguf) + struct.pack("<I", len(t.shape))
         head += b"".join(struct.pack("<Q", n) for n in reversed(t.shape)) + struct.pack("<IQ", tiny.PLAIN[t.fmt][0], len(body))
-        body += tiny.interleaved(t)
+        body += tiny.stored(t)
         body += bytes(-len(body) % 32)
     head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(kv)) + b"".join(kv) + head
     with open(path, "wb") as f:

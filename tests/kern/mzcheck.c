@@ -211,7 +211,7 @@ static bool wrong_is_caught(const mzc_wrong *w)
     mz_kern k = mz_kern_ref;
     k.name = "wrong";
     w->spoil(&k);
-    check c = {.k = &k, .run = w->check, .type = w->type, .layout = MZ_LAYOUT_ROWS};
+    check c = {.k = &k, .run = w->check, .type = w->type, .layout = k.pack[w->type] ? MZ_LAYOUT_PANEL8 : MZ_LAYOUT_ROWS};
     (void)snprintf(c.name, sizeof c.name, "wrong/%.60s", w->what);
     if (!w->faults) {
         run_check(&c);
@@ -242,13 +242,25 @@ static int self_test(void)
     return n_failed ? 1 : 0;
 }
 
+/* The table, and the set it chooses for this processor. */
+static int best_is(const char *name)
+{
+    const mz_kern *k = NULL;
+    bool sound = table_is_sound();
+    mz_status st = mz_kern_get(NULL, &k, NULL);
+    bool best = st == MZ_OK && strcmp(k->name, name) == 0;
+    printf("1..2\n%s 1 - table\n%s 2 - the set for this processor is %s\n", sound ? "ok" : "not ok", best ? "ok" : "not ok", name);
+    if (!best && k) printf("# it is %s\n", k->name);
+    return sound && best ? 0 : 1;
+}
+
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"seed", required_argument, 0, 's'}, {"filter", required_argument, 0, 'f'},
-                                            {"case", required_argument, 0, 'c'}, {"quick", no_argument, 0, 'q'},
-                                            {"self-test", no_argument, 0, 't'},  {"bench", no_argument, 0, 'b'},
-                                            {"csv", no_argument, 0, 'v'},        {0, 0, 0, 0}};
-    const char *filter = NULL;
+    static const struct option options[] = {
+        {"seed", required_argument, 0, 's'}, {"filter", required_argument, 0, 'f'}, {"case", required_argument, 0, 'c'},
+        {"quick", no_argument, 0, 'q'},      {"self-test", no_argument, 0, 't'},    {"bench", no_argument, 0, 'b'},
+        {"csv", no_argument, 0, 'v'},        {"best", required_argument, 0, 'B'},   {0, 0, 0, 0}};
+    const char *filter = NULL, *best = NULL;
     bool test_self = false, bench = false, csv = false;
     for (int o; (o = getopt_long(argc, argv, "", options, NULL)) != -1;) {
         switch (o) {
@@ -259,12 +271,14 @@ int main(int argc, char **argv)
         case 't': test_self = true; break;
         case 'b': bench = true; break;
         case 'v': csv = true; break;
+        case 'B': best = optarg; break;
         default:
-            fprintf(stderr,
-                    "usage: mzcheck [--quick] [--seed N] [--filter TEXT] [--case N] | --self-test | --bench [--csv] [--filter TEXT]\n");
+            fprintf(stderr, "usage: mzcheck [--quick] [--seed N] [--filter TEXT] [--case N] | --self-test | --best SET | --bench [--csv] "
+                            "[--filter TEXT]\n");
             return 2;
         }
     }
+    if (best) return best_is(best);
     if (bench) {
         mzc_bench(filter, csv);
         return 0;

@@ -300,25 +300,38 @@ static void spoil_attend_value(mz_kern *k)
     k->attend = attend_other_scale;
 }
 
-static const mzc_wrong wrong[] = {
-    {"matmul Q8_0 with blocks in descending order", check_matmul, MZ_DTYPE_Q8_0, false, spoil_q8_0_order},
-    {"matmul F32 as one chain", check_matmul, MZ_DTYPE_F32, false, spoil_f32_order},
-    {"matmul Q4_0 without fused multiply-add", check_matmul, MZ_DTYPE_Q4_0, false, spoil_q4_0_fma},
-    {"matmul Q4_1 with 16-bit saturation", check_matmul, MZ_DTYPE_Q4_1, false, spoil_q4_1_width},
-    {"matmul Q5_0 writing between rows", check_matmul, MZ_DTYPE_Q5_0, false, spoil_q5_0_padding},
-    {"matmul Q5_1 reading past the weights", check_matmul, MZ_DTYPE_Q5_1, true, spoil_q5_1_reads},
-    {"quantise_row with ties away from zero", check_quantise_row, MZ_DTYPE_F32, false, spoil_quantise},
-    {"rms_norm as one chain", check_rms_norm, MZ_DTYPE_F32, false, spoil_rms_norm},
-    {"glu that forgets aliasing", check_glu, MZ_DTYPE_F32, false, spoil_glu_alias},
-    {"exp of libm", check_exp, MZ_DTYPE_F32, false, spoil_exp},
-    {"top_k with ties in descending index", check_top_k, MZ_DTYPE_F32, false, spoil_top_k},
-    {"add that changes an input", check_add, MZ_DTYPE_F32, false, spoil_add},
-    {"rope without fused multiply-add", check_rope, MZ_DTYPE_F32, false, spoil_rope},
-    {"attend one ulp off past the first partial", check_attend, MZ_DTYPE_F32, false, spoil_attend},
-    {"attend that multiplies hidden slots by zero", check_attend, MZ_DTYPE_F32, false, spoil_attend_hidden},
-    {"kv_store that never reports overflow", check_kv_store, MZ_DTYPE_F32, false, spoil_kv_store},
-    {"a reference Q6_K off by 1e-4", check_double_matmul, MZ_DTYPE_Q6_K, false, spoil_q6_k_value},
-    {"a reference attend with a wrong scale", check_double_attend, MZ_DTYPE_F32, false, spoil_attend_value},
+/* Sets whose own sources were compiled with a fault (wrong_wide.c): MZC_WRONG_SETS is SET(a) SET(b) …. */
+#ifdef MZC_WRONG_SETS
+#define SET(name) void mz_wrong_##name##_spoil_fma(mz_kern *k), mz_wrong_##name##_spoil_tree(mz_kern *k);
+MZC_WRONG_SETS
+#undef SET
+#endif
+
+static const mzc_wrong wrong[] = {{"matmul Q8_0 with blocks in descending order", check_matmul, MZ_DTYPE_Q8_0, false, spoil_q8_0_order},
+                                  {"matmul F32 as one chain", check_matmul, MZ_DTYPE_F32, false, spoil_f32_order},
+                                  {"matmul Q4_0 without fused multiply-add", check_matmul, MZ_DTYPE_Q4_0, false, spoil_q4_0_fma},
+                                  {"matmul Q4_1 with 16-bit saturation", check_matmul, MZ_DTYPE_Q4_1, false, spoil_q4_1_width},
+                                  {"matmul Q5_0 writing between rows", check_matmul, MZ_DTYPE_Q5_0, false, spoil_q5_0_padding},
+                                  {"matmul Q5_1 reading past the weights", check_matmul, MZ_DTYPE_Q5_1, true, spoil_q5_1_reads},
+                                  {"quantise_row with ties away from zero", check_quantise_row, MZ_DTYPE_F32, false, spoil_quantise},
+                                  {"rms_norm as one chain", check_rms_norm, MZ_DTYPE_F32, false, spoil_rms_norm},
+                                  {"glu that forgets aliasing", check_glu, MZ_DTYPE_F32, false, spoil_glu_alias},
+                                  {"exp of libm", check_exp, MZ_DTYPE_F32, false, spoil_exp},
+                                  {"top_k with ties in descending index", check_top_k, MZ_DTYPE_F32, false, spoil_top_k},
+                                  {"add that changes an input", check_add, MZ_DTYPE_F32, false, spoil_add},
+                                  {"rope without fused multiply-add", check_rope, MZ_DTYPE_F32, false, spoil_rope},
+                                  {"attend one ulp off past the first partial", check_attend, MZ_DTYPE_F32, false, spoil_attend},
+                                  {"attend that multiplies hidden slots by zero", check_attend, MZ_DTYPE_F32, false, spoil_attend_hidden},
+                                  {"kv_store that never reports overflow", check_kv_store, MZ_DTYPE_F32, false, spoil_kv_store},
+                                  {"a reference Q6_K off by 1e-4", check_double_matmul, MZ_DTYPE_Q6_K, false, spoil_q6_k_value},
+                                  {"a reference attend with a wrong scale", check_double_attend, MZ_DTYPE_F32, false, spoil_attend_value},
+#ifdef MZC_WRONG_SETS
+#define SET(name)                                                                                                        \
+    {#name ": matmul Q4_0 without fused multiply-add", check_matmul, MZ_DTYPE_Q4_0, false, mz_wrong_##name##_spoil_fma}, \
+        {#name ": matmul F16 whose lanes are summed in a row", check_matmul, MZ_DTYPE_F16, false, mz_wrong_##name##_spoil_tree},
+                                  MZC_WRONG_SETS
+#undef SET
+#endif
 };
 
 const mzc_wrong *mzc_wrong_list(int *n)

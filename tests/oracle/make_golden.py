@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Golden numbers for the tiny checkpoints, from transformers in float64.
 
-What: for every case of tests/golden/tiny.py the same weights go into LlamaForCausalLM, and CASE.json beside tiny.py
+What: for every case of tests/golden/tiny.py the same weights go into the family's model class, and CASE.json beside tiny.py
 receives logits and taps at a few positions and a greedy continuation. Weights come from tiny.py in published order,
 never through a GGUF file, so a wrong row order in the writer cannot cancel against a wrong reader.
 
@@ -48,11 +48,11 @@ def array_of(t):
 
 def model_of(name):
     c = tiny.CASES[name]
-    config = dict(hidden_size=c.hidden, num_attention_heads=c.heads, num_key_value_heads=c.kv, head_dim=c.head_dim,
-                  intermediate_size=c.ffn, num_hidden_layers=c.layers, vocab_size=c.vocab, rms_norm_eps=c.eps,
-                  max_position_embeddings=c.context, tie_word_embeddings=c.tied, attention_bias=c.attn_bias, mlp_bias=c.mlp_bias,
-                  rope_parameters=dict(c.rope or {"rope_type": "default"}, rope_theta=c.theta))
-    return reference.build(config, {t.hf: array_of(t) for t in tiny.tensors(name) if t.hf})
+    config = reference.config_of(c.arch, hidden=c.hidden, heads=c.heads, kv=c.kv, head_dim=c.head_dim, ffn=c.ffn, layers=c.layers,
+                                 vocab=c.vocab, eps=c.eps, context=c.context, tied=c.tied, rope=c.rope, theta=c.theta, attn_bias=c.attn_bias,
+                                 mlp_bias=c.mlp_bias, window=c.window, period=c.period, local_theta=c.local_theta, attn_cap=c.attn_cap,
+                                 final_cap=c.final_cap)
+    return reference.build(c.arch, config, {t.hf: array_of(t) for t in tiny.tensors(name) if t.hf})
 
 
 def quantise_inputs(model):

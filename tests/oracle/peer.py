@@ -57,6 +57,10 @@ class Model:
             raise RuntimeError("tokenize: %d" % n)
         return list(buf[:n])
 
+    def first_ids(self):
+        """What the vocabulary wants before every text: one id or none."""
+        return [lc.llama_vocab_bos(self.vocab)] if lc.llama_vocab_get_add_bos(self.vocab) else []
+
     def logits(self, ids):
         """[len(ids), vocab] float32, one batch from an empty cache."""
         if len(ids) > self.n_ctx:

@@ -184,7 +184,8 @@ static void test_refusals(void **state)
     mz_session *s = must_create(e);
     must(mz_session_sync(s, ids, 100, NULL, &err), &err);
     must(mz_session_save(s, file, "note", 4, &err), &err);
-    mz_engine *narrow = must_open(model, "fp8", 200, 1), *small = must_open(model, "f16", 99, 1), *stranger = must_open(other_model, "f16", 200, 1);
+    mz_engine *narrow = must_open(model, "fp8", 200, 1), *small = must_open(model, "f16", 99, 1),
+              *stranger = must_open(other_model, "f16", 200, 1);
     mz_session *t = must_create(narrow), *u = must_create(small), *v = must_create(stranger);
     must(mz_session_sync(u, ids, 7, NULL, &err), &err);
     refuse(t, file, MZ_ESUPPORT, "--kv f16");

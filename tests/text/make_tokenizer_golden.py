@@ -195,4 +195,5 @@ def main():
     print(len(cases), "cases,", len(body), "bytes")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -64,6 +64,11 @@ void mz_ref_add(const float *a, const float *b, int64_t n, float *y);
 void mz_ref_scale(const float *x, float s, int64_t n, float *y);
 void mz_ref_softcap(const float *x, float cap, int64_t n, float *y);
 void mz_ref_top_k(const float *x, int64_t n, int64_t k, int32_t *ids);
+/* Its parts (k >= 1), for sets that pass over values which cannot enter: a heap of the first k, whose root ids[0] is the
+ * worst kept; one more value offered, ascending; the heap sorted. */
+void mz_ref_top_k_begin(const float *x, int64_t k, int32_t *ids);
+void mz_ref_top_k_offer(const float *x, int64_t k, int32_t *ids, int32_t i);
+void mz_ref_top_k_end(const float *x, int64_t k, int32_t *ids);
 void mz_ref_exp(const float *x, int64_t n, float *y);
 
 mz_matmul_fn mz_ref_matmul_f32, mz_ref_matmul_f16, mz_ref_matmul_bf16;

@@ -27,25 +27,38 @@ static void sift_down(const float *x, int32_t *ids, int64_t len)
     }
 }
 
-void mz_ref_top_k(const float *x, int64_t n, int64_t k, int32_t *ids)
+void mz_ref_top_k_begin(const float *x, int64_t k, int32_t *ids)
 {
-    assert(k >= 0 && k <= n && n <= INT32_MAX);
-    int64_t len = 0;
-    for (int32_t i = 0; i < (int32_t)n; i++) {
-        if (len < k) {
-            int64_t at = len++;
-            for (; at > 0 && before(x[ids[(at - 1) / 2]], ids[(at - 1) / 2], x[i], i); at = (at - 1) / 2) ids[at] = ids[(at - 1) / 2];
-            ids[at] = i;
-        } else if (k > 0 && before(x[i], i, x[ids[0]], ids[0])) {
-            ids[0] = i;
-            sift_down(x, ids, len);
-        }
+    for (int32_t i = 0; i < (int32_t)k; i++) {
+        int64_t at = i;
+        for (; at > 0 && before(x[ids[(at - 1) / 2]], ids[(at - 1) / 2], x[i], i); at = (at - 1) / 2) ids[at] = ids[(at - 1) / 2];
+        ids[at] = i;
     }
+}
+
+void mz_ref_top_k_offer(const float *x, int64_t k, int32_t *ids, int32_t i)
+{
+    if (!before(x[i], i, x[ids[0]], ids[0])) return;
+    ids[0] = i;
+    sift_down(x, ids, k);
+}
+
+void mz_ref_top_k_end(const float *x, int64_t k, int32_t *ids)
+{
     /* Taking the worst off the heap to the end, again and again, leaves the best first. */
-    while (len > 1) {
+    for (int64_t len = k; len > 1;) {
         int32_t worst = ids[0];
         ids[0] = ids[--len];
         ids[len] = worst;
         sift_down(x, ids, len);
     }
+}
+
+void mz_ref_top_k(const float *x, int64_t n, int64_t k, int32_t *ids)
+{
+    assert(k >= 0 && k <= n && n <= INT32_MAX);
+    if (k == 0) return;
+    mz_ref_top_k_begin(x, k, ids);
+    for (int32_t i = (int32_t)k; i < (int32_t)n; i++) mz_ref_top_k_offer(x, k, ids, i);
+    mz_ref_top_k_end(x, k, ids);
 }

@@ -60,6 +60,8 @@ mz_status mz_family_gemma3(mz_bind *b)
     float local_base = 10000.0f;
     MZ_TRY(read_common(b, &d, &def));
     MZ_TRY(mz_bind_f32(b, "rope.freq_base_swa", false, &local_base));
+    if (!(local_base > 1.0f))
+        MZ_FAIL(MZ_EFORMAT, b->err, "key %s.rope.freq_base_swa is %g, expected more than 1", b->arch, (double)local_base);
     d.qk_norm = true;
     MZ_TRY(mz_decoder_begin(b, &d));
     MZ_TRY(mz_block_rope_table(b, d.d_head, false, &global));

@@ -37,7 +37,7 @@ typedef struct mz_rope {
 
 /* Reads rope.* keys and the optional rope_freqs tensor; emits the table op. n_rot <= d_head. */
 mz_status mz_block_rope_table(mz_bind *b, int64_t d_head, bool interleaved, mz_rope *out) MZ_MUST_USE;
-/* A table named `name` without any of these keys: base^(-2i / n_rot). */
+/* A table named `name` without any of these keys: base^(-2i / n_rot), base > 1. */
 mz_status mz_block_rope_plain(mz_bind *b, const char *name, float base, int64_t n_rot, bool interleaved, mz_rope *out) MZ_MUST_USE;
 void mz_block_rope(mz_bind *b, int layer, const mz_rope *r, int x, int64_t n_head, int64_t d_head);
 

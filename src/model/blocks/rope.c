@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Rotation frequencies: plain, linear, YaRN (Peng et al. 2023, arXiv 2309.00071, as transformers computes it) and the
  * per-pair factors that GGUF stores for Llama 3 in rope_freqs.weight. */
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +16,27 @@ typedef struct scaling {
     float factor, attn_factor, beta_fast, beta_slow;
     int64_t original_ctx;
 } scaling;
+
+/* Refinements of YaRN that neither this file nor the published Llama and Qwen models have: passed over, they would give a
+ * somewhat wrong model in silence. */
+static mz_status refuse_refinements(mz_bind *b)
+{
+    mz_status st = MZ_OK;
+    static const struct {
+        const char *key;
+        float neutral;
+    } refinement[] = {
+        {"rope.scaling.yarn_ext_factor", 1.0f}, {"rope.scaling.yarn_attn_factor", 1.0f}, {"rope.scaling.yarn_log_multiplier", 0.0f}};
+    for (size_t i = 0; i < sizeof refinement / sizeof *refinement; i++) {
+        float x = refinement[i].neutral;
+        MZ_TRY(mz_bind_f32(b, refinement[i].key, false, &x));
+        if (x < refinement[i].neutral || x > refinement[i].neutral)
+            MZ_FAIL(MZ_ESUPPORT, b->err, "key %s.%s is %g, and only %g is supported", b->arch, refinement[i].key, (double)x,
+                    (double)refinement[i].neutral);
+    }
+out:
+    return st;
+}
 
 static mz_status read_scaling(mz_bind *b, scaling *s)
 {
@@ -44,6 +66,7 @@ static mz_status read_scaling(mz_bind *b, scaling *s)
     MZ_TRY(mz_bind_f32(b, "rope.scaling.yarn_beta_fast", false, &s->beta_fast));
     MZ_TRY(mz_bind_f32(b, "rope.scaling.yarn_beta_slow", false, &s->beta_slow));
     MZ_TRY(mz_bind_i64(b, "rope.scaling.original_context_length", false, 1, INT32_MAX, &s->original_ctx));
+    if (s->kind == SCALING_YARN) MZ_TRY(refuse_refinements(b));
     if (!(s->beta_fast > 0) || !(s->beta_slow > 0))
         MZ_FAIL(MZ_EFORMAT, b->err, "YaRN betas are %g and %g, expected positive numbers", (double)s->beta_fast, (double)s->beta_slow);
 out:
@@ -98,7 +121,7 @@ static double frequency(float base, int64_t i, int64_t n_rot)
 mz_status mz_block_rope_plain(mz_bind *b, const char *name, float base, int64_t n_rot, bool interleaved, mz_rope *out)
 {
     mz_status st = MZ_OK;
-    if (!(base > 1.0f)) MZ_FAIL(MZ_EFORMAT, b->err, "%s frequency base is %g, expected more than 1", name, (double)base);
+    assert(base > 1.0f);
     float *freq = mz_prog_floats(b->p, n_rot / 2);
     if (!freq) MZ_FAIL(MZ_ENOMEM, b->err, "out of memory while building the model");
     for (int64_t i = 0; i < n_rot / 2; i++) freq[i] = (float)frequency(base, i, n_rot);
