@@ -136,7 +136,7 @@ MZ_INLINE void gather(const int nt, const float *x, size_t ldx, int64_t n, cols 
 }
 
 /* acc continues over n_group groups of one half. */
-MZ_INLINE void half_pass(const int nt, const __m256 (*w)[ROWS], const __m256 (*x)[TOKENS], int64_t n_group, __m256 acc[ROWS][TOKENS])
+MZ_INLINE void half_pass(const int nt, const __m256 (*w)[ROWS], __m256 (*x)[TOKENS], int64_t n_group, __m256 acc[ROWS][TOKENS])
 {
     __m256 a[ROWS][TOKENS];
     MZ_UNROLL
