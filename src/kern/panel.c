@@ -54,6 +54,33 @@ static uint32_t bits_from_panel(uint32_t y)
 
 static const uint8_t ZERO_BLOCK[256];
 
+typedef uint32_t u32x4 __attribute__((vector_size(16)));
+
+/* 4 words of 4 rows, turned: word u of the rows to dst + 32 u. */
+static void turn_4x4(const uint8_t *const src[4], size_t at, uint8_t *dst)
+{
+    u32x4 r[4], w[4];
+    for (int i = 0; i < 4; i++) memcpy(&r[i], src[i] + at, 16);
+    const u32x4 a = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5), b = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5);
+    const u32x4 c = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7), d = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
+    w[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+    w[1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+    w[2] = __builtin_shufflevector(c, d, 0, 1, 4, 5);
+    w[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7);
+    for (int u = 0; u < 4; u++) memcpy(dst + 32 * u, &w[u], 16);
+}
+
+static void pack_words(const mz_panel_field *f, const uint8_t *const src[8], uint8_t *dst)
+{
+    int u = 0;
+    for (; u + 4 <= f->n; u += 4) { /* most of every format, and loading waits for it */
+        turn_4x4(src, f->src + (size_t)u * 4, dst + u * 32);
+        turn_4x4(src + 4, f->src + (size_t)u * 4, dst + u * 32 + 16);
+    }
+    for (; u < f->n; u++)
+        for (int r = 0; r < 8; r++) memcpy(dst + (u * 8 + r) * 4, src[r] + f->src + u * 4, 4);
+}
+
 /* One field of one block: unit u of row r to dst + (8 u + r) * unit. */
 static void pack_field(const mz_panel_field *f, const uint8_t *const src[8], uint8_t *dst)
 {
@@ -66,10 +93,7 @@ static void pack_field(const mz_panel_field *f, const uint8_t *const src[8], uin
         for (int u = 0; u < f->n; u++)
             for (int r = 0; r < 8; r++) memcpy(dst + (u * 8 + r) * 2, src[r] + f->src + u * 2, 2);
         break;
-    case 4:
-        for (int u = 0; u < f->n; u++)
-            for (int r = 0; r < 8; r++) memcpy(dst + (u * 8 + r) * 4, src[r] + f->src + u * 4, 4);
-        break;
+    case 4: pack_words(f, src, dst); break;
     default:
         for (int r = 0; r < 8; r++) {
             uint32_t x;

@@ -3,14 +3,14 @@
  * avx2_float.c: F32, F16 and BF16 weights (ROWS) against f32 rows in the order lanes16.
  *
  * The two 8-lane halves of an output never meet before the final tree, so a tile of 3 rows × 4 tokens may take the low
- * halves of its groups of 16 columns first and then the high ones: 12 sums in registers for 7 loads. Both operands must
- * come from the first-level cache: 4 strips of 3 rows are widened and packed for COLS columns (12 KiB), and each tile of
- * tokens meets all of them while its own columns (4 KiB) are near; sums wait in memory between pieces of columns.
- * Packing pays from about FEW tokens on. Fewer take 3 rows × 2 tokens, one takes 4 rows, in one pass over the rows. */
+ * halves of its groups of 16 columns first and then the high ones: 12 sums in registers for 7 loads. Starting and ending
+ * a pass over columns costs as much as 25 groups of 16, so passes are long (COLS), which takes both operands packed by
+ * halves: of a tile of tokens 16 KiB stay in the first-level cache while 4 strips of 3 rows stream past from the second.
+ * Sums wait in memory between pieces of columns. Packing pays from about FEW tokens on. Fewer take 3 rows × 2 tokens, one takes 4 rows, in one pass over the rows. */
 #include "avx2_math.h"
 #include "avx2_sets.h"
 
-enum { ROWS = 3, TOKENS = 4, COLS = 256, STRIPS = 4, ROWS_ONE = 4, FEW = 12, MAX_TILES = 16 };
+enum { ROWS = 3, TOKENS = 4, COLS = 1024, STRIPS = 8, ROWS_ONE = 4, FEW = 12, MAX_TILES = 16 };
 
 MZ_INLINE __m256 widen(const mz_dtype type, const uint8_t *p)
 {
@@ -80,6 +80,10 @@ MZ_INLINE void few(const mz_dtype type, const size_t size, const int nr, const i
 typedef struct strip {
     __m256 w[2][COLS / 16][ROWS];
 } strip;
+/* The same columns of TOKENS tokens: [half][group of 16][token]. */
+typedef struct cols {
+    __m256 x[2][COLS / 16][TOKENS];
+} cols;
 /* The sums of a tile. */
 typedef struct sums {
     __m256 v[2][ROWS][TOKENS];
@@ -90,20 +94,49 @@ typedef struct sums {
 MZ_INLINE void pack(const mz_dtype type, const size_t size, const uint8_t *w, size_t w_stride, int64_t nr, int64_t c, int64_t n,
                     size_t ahead, strip *s)
 {
-    for (int64_t g = 0; g < n; g += 16) {
-        for (int r = 0; r < ROWS; r++) {
-            _mm_prefetch((const char *)(w + (size_t)r * w_stride + (size_t)(c + g) * size + ahead), _MM_HINT_T1);
-            __m256 v[2] = {_mm256_setzero_ps(), _mm256_setzero_ps()};
-            if (r < nr) widen16(type, size, w + (size_t)r * w_stride, c + g, c + n, v);
-            s->w[0][g / 16][r] = v[0];
-            s->w[1][g / 16][r] = v[1];
+    const int64_t whole = n / 16;
+    for (int r = 0; r < ROWS; r++) {
+        const uint8_t *p = w + (size_t)r * w_stride + (size_t)c * size;
+        if (r >= nr) {
+            for (int64_t g = 0; g <= whole && g < COLS / 16; g++) s->w[0][g][r] = s->w[1][g][r] = _mm256_setzero_ps();
+            continue;
+        }
+        for (int64_t g = 0; g < whole; g++) {
+            _mm_prefetch((const char *)p + 16 * (size_t)g * size + ahead, _MM_HINT_T1);
+            s->w[0][g][r] = widen(type, p + 16 * (size_t)g * size);
+            s->w[1][g][r] = widen(type, p + (16 * (size_t)g + 8) * size);
+        }
+        if (n % 16) {
+            __m256 v[2];
+            widen16(type, size, w + (size_t)r * w_stride, c + 16 * whole, c + n, v);
+            s->w[0][whole][r] = v[0];
+            s->w[1][whole][r] = v[1];
         }
     }
 }
 
-/* acc continues over n columns of one half; x points to its first lane, and the last group holds only n % 16 columns. */
-MZ_INLINE void half_pass(const int nt, const __m256 (*w)[ROWS], const float *x, size_t ldx, int64_t n, int64_t half,
-                         __m256 acc[ROWS][TOKENS])
+/* The n columns from x on of nt tokens. */
+MZ_INLINE void gather(const int nt, const float *x, size_t ldx, int64_t n, cols *to)
+{
+    const int64_t whole = n / 16;
+    for (int64_t g = 0; g < whole; g++) {
+        MZ_UNROLL
+        for (int t = 0; t < nt; t++) {
+            to->x[0][g][t] = _mm256_loadu_ps(x + (size_t)t * ldx + 16 * g);
+            to->x[1][g][t] = _mm256_loadu_ps(x + (size_t)t * ldx + 16 * g + 8);
+        }
+    }
+    if (n % 16 == 0) return;
+    for (int t = 0; t < nt; t++) {
+        __m256 v[2];
+        widen16(MZ_DTYPE_F32, sizeof(float), (const uint8_t *)(x + (size_t)t * ldx), 16 * whole, n, v);
+        to->x[0][whole][t] = v[0];
+        to->x[1][whole][t] = v[1];
+    }
+}
+
+/* acc continues over n_group groups of one half. */
+MZ_INLINE void half_pass(const int nt, const __m256 (*w)[ROWS], __m256 (*x)[TOKENS], int64_t n_group, __m256 acc[ROWS][TOKENS])
 {
     __m256 a[ROWS][TOKENS];
     MZ_UNROLL
@@ -111,25 +144,15 @@ MZ_INLINE void half_pass(const int nt, const __m256 (*w)[ROWS], const float *x, 
         MZ_UNROLL
         for (int t = 0; t < nt; t++) a[r][t] = acc[r][t];
     }
-    const int64_t whole = n / 16;
     MZ_UNROLL_BY_4
-    for (int64_t g = 0; g < whole; g++) {
+    for (int64_t g = 0; g < n_group; g++) {
         const __m256 w0 = w[g][0], w1 = w[g][1], w2 = w[g][2];
         MZ_UNROLL
         for (int t = 0; t < nt; t++) {
-            const __m256 v = _mm256_loadu_ps(x + (size_t)t * ldx + 16 * g + 8 * half);
+            const __m256 v = x[g][t];
             a[0][t] = _mm256_fmadd_ps(w0, v, a[0][t]);
             a[1][t] = _mm256_fmadd_ps(w1, v, a[1][t]);
             a[2][t] = _mm256_fmadd_ps(w2, v, a[2][t]);
-        }
-    }
-    if (n % 16) {
-        const int64_t left = n % 16 - 8 * half;
-        MZ_UNROLL
-        for (int t = 0; t < nt; t++) {
-            const __m256 v = left > 0 ? v_load_n(x + (size_t)t * ldx + 16 * whole + 8 * half, left) : _mm256_setzero_ps();
-            MZ_UNROLL
-            for (int r = 0; r < ROWS; r++) a[r][t] = _mm256_fmadd_ps(w[whole][r], v, a[r][t]);
         }
     }
     MZ_UNROLL
@@ -139,22 +162,22 @@ MZ_INLINE void half_pass(const int nt, const __m256 (*w)[ROWS], const float *x, 
     }
 }
 
-MZ_INLINE void tile(const int nt, const strip *s, int64_t n_strip, const float *x, size_t ldx, int64_t n, sums *acc)
+MZ_INLINE void tile(const int nt, const strip *s, int64_t n_strip, const float *x, size_t ldx, int64_t n, cols *near, sums *acc)
 {
-    for (int64_t i = 0; i < n_strip; i++) {
-        half_pass(nt, s[i].w[0], x, ldx, n, 0, acc[i].v[0]);
-        half_pass(nt, s[i].w[1], x, ldx, n, 1, acc[i].v[1]);
-    }
+    gather(nt, x, ldx, n, near);
+    for (int h = 0; h < 2; h++)
+        for (int64_t i = 0; i < n_strip; i++) half_pass(nt, s[i].w[h], near->x[h], (n + 15) / 16, acc[i].v[h]);
 }
 
 MZ_NOINLINE void tiles(const strip *s, int64_t n_strip, const float *x, size_t ldx, int64_t n_tok, int64_t n, sums (*acc)[STRIPS])
 {
+    cols near;
     for (; n_tok > 0; n_tok -= TOKENS, x += TOKENS * ldx, acc++) {
         switch (n_tok) {
-        case 1: tile(1, s, n_strip, x, ldx, n, *acc); break;
-        case 2: tile(2, s, n_strip, x, ldx, n, *acc); break;
-        case 3: tile(3, s, n_strip, x, ldx, n, *acc); break;
-        default: tile(4, s, n_strip, x, ldx, n, *acc); break;
+        case 1: tile(1, s, n_strip, x, ldx, n, &near, *acc); break;
+        case 2: tile(2, s, n_strip, x, ldx, n, &near, *acc); break;
+        case 3: tile(3, s, n_strip, x, ldx, n, &near, *acc); break;
+        default: tile(4, s, n_strip, x, ldx, n, &near, *acc); break;
         }
     }
 }
@@ -164,46 +187,16 @@ MZ_INLINE int64_t min_i64(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-/* Tokens walked per strip: what half a second-level cache holds, and as many as have sums. */
-static int64_t chunk_tok(size_t x_bytes)
+/* Apart, so that its tables are on the stack only where many tokens come. */
+MZ_INLINE void many(const mz_dtype type, const size_t size, const mz_weight *w, const float *x, size_t ldx, int64_t n_tok, float *y,
+                    int64_t ldy, int64_t out0, int64_t out1)
 {
-    const int64_t n = (int64_t)(256 * 1024 / (x_bytes + 1)) / TOKENS * TOKENS;
-    return n < 2 * TOKENS ? 2 * TOKENS : min_i64(n, MAX_TILES * TOKENS);
-}
-
-MZ_INLINE void matmul(const mz_dtype type, const size_t size, const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y,
-                      int64_t ldy, int64_t out0, int64_t out1)
-{
-    const uint8_t *rows = w->data + (size_t)out0 * w->row_bytes;
-    const size_t ldx = x_bytes / sizeof(float), wb = w->row_bytes;
-    if (n_tok < FEW) {
-        int64_t r = out0;
-        if (n_tok == 1)
-            for (; r + ROWS_ONE <= out1; r += ROWS_ONE, rows += ROWS_ONE * wb)
-                few(type, size, ROWS_ONE, 1, rows, wb, x, ldx, w->n_in, y + r, ldy);
-        for (int64_t nr; r < out1; r += nr, rows += (size_t)nr * wb) {
-            nr = out1 - r < ROWS ? 1 : ROWS;
-            const float *xt = x;
-            for (int64_t t = 0; t < n_tok; t += 2, xt += 2 * ldx) {
-                float *yt = y + t * ldy + r;
-                if (nr == ROWS && n_tok - t > 1)
-                    few(type, size, ROWS, 2, rows, wb, xt, ldx, w->n_in, yt, ldy);
-                else if (nr == ROWS)
-                    few(type, size, ROWS, 1, rows, wb, xt, ldx, w->n_in, yt, ldy);
-                else if (n_tok - t > 1)
-                    few(type, size, 1, 2, rows, wb, xt, ldx, w->n_in, yt, ldy);
-                else
-                    few(type, size, 1, 1, rows, wb, xt, ldx, w->n_in, yt, ldy);
-            }
-        }
-        return;
-    }
     strip s[STRIPS];
     sums acc[MAX_TILES][STRIPS];
-    const int64_t chunk = chunk_tok(x_bytes);
-    for (int64_t t0 = 0; t0 < n_tok; t0 += chunk) {
-        const int64_t nt = min_i64(chunk, n_tok - t0);
-        const float *xt = (const float *)x + (size_t)t0 * ldx;
+    const uint8_t *rows = w->data + (size_t)out0 * w->row_bytes;
+    for (int64_t t0 = 0; t0 < n_tok; t0 += MAX_TILES * TOKENS) {
+        const int64_t nt = min_i64(MAX_TILES * TOKENS, n_tok - t0);
+        const float *xt = x + (size_t)t0 * ldx;
         for (int64_t r = out0; r < out1; r += ROWS * STRIPS) {
             const int64_t nr = min_i64(ROWS * STRIPS, out1 - r), n_strip = (nr + ROWS - 1) / ROWS;
             memset(acc, 0, (size_t)((nt + TOKENS - 1) / TOKENS) * sizeof *acc);
@@ -220,6 +213,36 @@ MZ_INLINE void matmul(const mz_dtype type, const size_t size, const mz_weight *w
                     y[(t0 + t) * ldy + r + i] = v_tree16(a->v[0][i % ROWS][t % TOKENS], a->v[1][i % ROWS][t % TOKENS]);
                 }
             }
+        }
+    }
+}
+
+MZ_INLINE void matmul(const mz_dtype type, const size_t size, const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y,
+                      int64_t ldy, int64_t out0, int64_t out1)
+{
+    const uint8_t *rows = w->data + (size_t)out0 * w->row_bytes;
+    const size_t ldx = x_bytes / sizeof(float), wb = w->row_bytes;
+    if (n_tok >= FEW) {
+        many(type, size, w, x, ldx, n_tok, y, ldy, out0, out1);
+        return;
+    }
+    int64_t r = out0;
+    if (n_tok == 1)
+        for (; r + ROWS_ONE <= out1; r += ROWS_ONE, rows += ROWS_ONE * wb)
+            few(type, size, ROWS_ONE, 1, rows, wb, x, ldx, w->n_in, y + r, ldy);
+    for (int64_t nr; r < out1; r += nr, rows += (size_t)nr * wb) {
+        nr = out1 - r < ROWS ? 1 : ROWS;
+        const float *xt = x;
+        for (int64_t t = 0; t < n_tok; t += 2, xt += 2 * ldx) {
+            float *yt = y + t * ldy + r;
+            if (nr == ROWS && n_tok - t > 1)
+                few(type, size, ROWS, 2, rows, wb, xt, ldx, w->n_in, yt, ldy);
+            else if (nr == ROWS)
+                few(type, size, ROWS, 1, rows, wb, xt, ldx, w->n_in, yt, ldy);
+            else if (n_tok - t > 1)
+                few(type, size, 1, 2, rows, wb, xt, ldx, w->n_in, yt, ldy);
+            else
+                few(type, size, 1, 1, rows, wb, xt, ldx, w->n_in, yt, ldy);
         }
     }
 }

@@ -193,11 +193,23 @@ MZ_INLINE int64_t min_i64(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* One token reads each weight once, from memory: the lines of n bytes that come MZ_AHEAD later are asked for now. Panels follow
+ * one another, so looking past the end of one is looking into the next. Measured on Zen 3 from memory: Q4_0 and Q8_0 gain a
+ * tenth, Q6_K doubles; distances of 1 to 8 KiB do equally well. */
+#define MZ_AHEAD 2048
+MZ_INLINE void ask_ahead(const uint8_t *p, const size_t n)
+{
+    MZ_UNROLL
+    for (size_t i = 0; i < n; i += 64) _mm_prefetch((const char *)p + MZ_AHEAD + i, _MM_HINT_T0);
+}
+
 /* Unpacks block b of a panel. */
 typedef void mz_unpack_a_fn(const uint8_t *panel, int64_t b, __m256i c[8], __m256 *d, __m256 *m);
 
-MZ_INLINE void mz_low_a(mz_unpack_a_fn *unpack, const mz_dot dot, const mz_term term, const int offset, mz_tile_a_fn *tile,
-                        const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1)
+/* block_bytes: of a panel's block of 32 columns. */
+MZ_INLINE void mz_low_a(mz_unpack_a_fn *unpack, const mz_dot dot, const mz_term term, const int offset, const size_t block_bytes,
+                        mz_tile_a_fn *tile, const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy,
+                        int64_t out0, int64_t out1)
 {
     const int64_t n_blk = mz_q8_n_blk(w->n_in);
     const __m256i off = _mm256_set1_epi16((int16_t)-offset);
@@ -209,6 +221,7 @@ MZ_INLINE void mz_low_a(mz_unpack_a_fn *unpack, const mz_dot dot, const mz_term 
             for (int64_t b = 0; b < n_blk; b++, a = act_next(a, 1)) {
                 __m256i c[8];
                 __m256 d, m = _mm256_setzero_ps();
+                ask_ahead(panel + block_bytes * (size_t)b, block_bytes);
                 unpack(panel, b, c, &d, &m);
                 block_a(1, 1, dot, term, (const __m256i *const[2]){c, c}, &d, &m, off, a, acc);
             }
@@ -264,6 +277,7 @@ MZ_INLINE void mz_low_b(mz_prep_b_fn *prep, mz_unpack_b_fn *unpack, const mz_dot
                 prep(sb, &sub, &d, &dmin);
                 MZ_UNROLL
                 for (int b = 0; b < 8; b++) {
+                    ask_ahead(sb + sb_bytes / 8 * (size_t)b, sb_bytes / 8);
                     __m256i c[8], mul[2], cor = _mm256_setzero_si256();
                     unpack(sb, &sub, b, c, &mul[0], &mul[1], &cor);
                     block_b(1, 1, dot, term, (const __m256i *const[2]){c, c}, (const __m256i(*)[2]) & mul, &cor, a, sum);

@@ -113,15 +113,15 @@ MZ_INLINE void unpack_nvfp4(const uint8_t *panel, int64_t b, __m256i c[8], __m25
     *m = ue4m3_half(sc + 8);
 }
 
-#define LOW_A(name, unpack, dot, term, offset, tile)                                                                               \
+#define LOW_A(name, unpack, dot, term, offset, block_bytes, tile)                                                                  \
     void name(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1) \
     {                                                                                                                              \
-        mz_low_a(unpack, dot, term, offset, tile, w, x, x_bytes, n_tok, y, ldy, out0, out1);                                       \
+        mz_low_a(unpack, dot, term, offset, block_bytes, tile, w, x, x_bytes, n_tok, y, ldy, out0, out1);                          \
     }
 
-LOW_A(mz_avx2_q4_0, unpack_q4_0, MZ_DOT_FULL, MZ_TERM_D, 8, mz_avx2_tile_full_d)
-LOW_A(mz_avx2_q4_1, unpack_q4_1, MZ_DOT_FULL, MZ_TERM_DM, 0, mz_avx2_tile_full_dm)
-LOW_A(mz_avx2_q5_0, unpack_q5_0, MZ_DOT_HALF, MZ_TERM_D, 16, mz_avx2_tile_half_d)
-LOW_A(mz_avx2_q5_1, unpack_q5_1, MZ_DOT_HALF, MZ_TERM_DM, 0, mz_avx2_tile_half_dm)
-LOW_A(mz_avx2_mxfp4, unpack_mxfp4, MZ_DOT_HALF, MZ_TERM_D, E2M1_OFFSET, mz_avx2_tile_half_d)
-LOW_A(mz_avx2_nvfp4, unpack_nvfp4, MZ_DOT_HALF, MZ_TERM_HALVES, E2M1_OFFSET, mz_avx2_tile_halves)
+LOW_A(mz_avx2_q4_0, unpack_q4_0, MZ_DOT_FULL, MZ_TERM_D, 8, 144, mz_avx2_tile_full_d)
+LOW_A(mz_avx2_q4_1, unpack_q4_1, MZ_DOT_FULL, MZ_TERM_DM, 0, 160, mz_avx2_tile_full_dm)
+LOW_A(mz_avx2_q5_0, unpack_q5_0, MZ_DOT_HALF, MZ_TERM_D, 16, 176, mz_avx2_tile_half_d)
+LOW_A(mz_avx2_q5_1, unpack_q5_1, MZ_DOT_HALF, MZ_TERM_DM, 0, 192, mz_avx2_tile_half_dm)
+LOW_A(mz_avx2_mxfp4, unpack_mxfp4, MZ_DOT_HALF, MZ_TERM_D, E2M1_OFFSET, 136, mz_avx2_tile_half_d)
+LOW_A(mz_avx2_nvfp4, unpack_nvfp4, MZ_DOT_HALF, MZ_TERM_HALVES, E2M1_OFFSET, 144, mz_avx2_tile_halves)

@@ -57,12 +57,12 @@ MZ_INLINE void unpack_iq4_xs(const uint8_t *sb, const mz_sub *sub, const int b, 
 
 void mz_avx2_q8_0(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1)
 {
-    mz_low_a(unpack_q8_0, MZ_DOT_I8, MZ_TERM_D, 0, mz_avx2_tile_i8_d, w, x, x_bytes, n_tok, y, ldy, out0, out1);
+    mz_low_a(unpack_q8_0, MZ_DOT_I8, MZ_TERM_D, 0, 272, mz_avx2_tile_i8_d, w, x, x_bytes, n_tok, y, ldy, out0, out1);
 }
 
 void mz_avx2_iq4_nl(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1)
 {
-    mz_low_a(unpack_iq4_nl, MZ_DOT_I8, MZ_TERM_D, 0, mz_avx2_tile_i8_d, w, x, x_bytes, n_tok, y, ldy, out0, out1);
+    mz_low_a(unpack_iq4_nl, MZ_DOT_I8, MZ_TERM_D, 0, 144, mz_avx2_tile_i8_d, w, x, x_bytes, n_tok, y, ldy, out0, out1);
 }
 
 void mz_avx2_iq4_xs(const mz_weight *w, const void *x, size_t x_bytes, int64_t n_tok, float *y, int64_t ldy, int64_t out0, int64_t out1)
