@@ -94,7 +94,7 @@ static void *run_slice(void *arg)
     return NULL;
 }
 
-static void run_threads(slice all, int n_thread)
+static void run_threads(slice all, int n_thread, bool serial)
 {
     pthread_t thread[8];
     slice s[8];
@@ -105,9 +105,12 @@ static void run_threads(slice all, int n_thread)
         s[i].out1 = n_group * (i + 1) / n_thread * 8;
         if (s[i].out1 > all.w->n_out) s[i].out1 = all.w->n_out;
         if (s[i].out0 > s[i].out1) s[i].out0 = s[i].out1;
-        if (pthread_create(&thread[i], NULL, run_slice, &s[i]) != 0) abort();
+        if (serial)
+            run_slice(&s[i]);
+        else if (pthread_create(&thread[i], NULL, run_slice, &s[i]) != 0)
+            abort();
     }
-    for (int i = 0; i < n_thread; i++) (void)pthread_join(thread[i], NULL);
+    for (int i = 0; i < n_thread && !serial; i++) (void)pthread_join(thread[i], NULL);
 }
 
 static void one_case(mzc *c, int64_t n_in, int64_t n_out, mzc_wkind wkind, int xkind)
@@ -136,7 +139,7 @@ static void one_case(mzc *c, int64_t n_in, int64_t n_out, mzc_wkind wkind, int x
         s.y = mzc_out(c, Y, used, sizeof(float));
         s.out0 = 0;
         if (i % 3 == 0) {
-            run_threads(s, n_threads[(size_t)c->n_case % 4]);
+            run_threads(s, n_threads[(size_t)c->n_case % 4], c->serial);
         } else if (i % 3 == 1) {
             run_slice(&s);
         } else { /* two slices, and an empty one */

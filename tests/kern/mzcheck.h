@@ -21,8 +21,8 @@ typedef struct mzc {
     const mz_kern *ref, *k; /* the reference, and the set under test */
     mz_dtype type;          /* of matmul, pack and weight_row checks */
     mz_layout layout;
-    const char *name; /* of the running check: "avx2/matmul/Q4_0/panel8" */
-    bool quick;
+    const char *name;   /* of the running check: "avx2/matmul/Q4_0/panel8" */
+    bool quick, serial; /* serial: what threads would do, one after another */
     uint64_t seed;
     int64_t n_case, only_case; /* cases begun; -1: all */
     uint64_t rng;

@@ -427,6 +427,12 @@ MZ_INLINE int8x16_t neon_act(mz_wact x, int t, int g)
     return vreinterpretq_s8_u8(vld1q_u8(x.q + (size_t)t * x.stride + 4 * g));
 }
 
+/* Without it gcc keeps what several blocks load in registers that it then has to spill. */
+MZ_INLINE void w_fence(void)
+{
+    __asm__ volatile("" ::: "memory");
+}
+
 #ifdef MZ_WIDE_I8MM
 /* SMMLA multiplies 2 rows × 8 columns by 2 tokens × 8 columns: groups g and g + 1 are zipped, so that each register holds 8
  * columns of 2 rows; vector g then has rows 0-7, vector g + 1 rows 8-15. */

@@ -24,6 +24,7 @@
  *   wi_half_sums      k0 * s[0] + k1 * s[1] of a row's two half-block sums, in all lanes
  *   w_dot             sum[t] = init[t] + Σ over groups g0 <= g < g1 of code g · the activations of token t; `strip` says that
  *                     the codes went through w_strip, which may reorder them for the multiplier
+ *   w_fence           between the blocks of a super-block, where the compiler must not carry loads over
  *   MZ_BYTE_OFFSET    what wb_byte_code adds to a signed byte code (128 where the multiplier wants unsigned codes)
  *
  * Not: a contract (kern.h) or a choice of set (table.c). Pure functions, any thread. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * wide_init.c: a set as the reference with what this folder overrides. */
+ * wide_init.c: a set as the reference, or as the set MZ_WIDE_BASE, with what this folder overrides. */
 #include "kern/panel.h"
 #include "wide.h"
 
@@ -10,13 +10,20 @@ static void low_bit(mz_kern *k, mz_dtype type, mz_matmul_fn *fn)
     k->pack[type] = mz_panel_pack;
 }
 
+#ifndef MZ_WIDE_BASE
 static void plain(mz_kern *k, mz_dtype type, mz_matmul_fn *fn)
 {
     k->matmul[type][MZ_LAYOUT_ROWS] = (mz_matmul_kernel){fn, W_NAME " rows " W_FLOAT_ONE, W_NAME " rows " W_FLOAT_MANY};
 }
+#else
+void MZ_WIDE_JOIN(MZ_WIDE_BASE, init)(mz_kern *k);
+#endif
 
 void W(init)(mz_kern *k)
 {
+#ifdef MZ_WIDE_BASE
+    MZ_WIDE_JOIN(MZ_WIDE_BASE, init)(k); /* from which this set differs in low-bit products only */
+#endif
     k->name = W_NAME;
     low_bit(k, MZ_DTYPE_Q4_0, W(q4_0));
     low_bit(k, MZ_DTYPE_Q4_1, W(q4_1));
@@ -34,6 +41,7 @@ void W(init)(mz_kern *k)
     low_bit(k, MZ_DTYPE_TQ2_0, W(tq2_0));
     low_bit(k, MZ_DTYPE_MXFP4, W(mxfp4));
     low_bit(k, MZ_DTYPE_NVFP4, W(nvfp4));
+#ifndef MZ_WIDE_BASE
     plain(k, MZ_DTYPE_F32, W(f32));
     plain(k, MZ_DTYPE_F16, W(f16));
     plain(k, MZ_DTYPE_BF16, W(bf16));
@@ -51,4 +59,5 @@ void W(init)(mz_kern *k)
     k->exp = W(exp);
     k->rope = W(rope);
     k->top_k = W(top_k);
+#endif
 }

@@ -195,6 +195,7 @@ MZ_INLINE void low_b(mz_wprep_fn *prep, mz_wunpack_b_fn *unpack, const mz_wdot d
                     mz_wblock u;
                     unpack(s, b, &u);
                     block_step(1, dot, term, false, offset, &u, act_next(a, b), &sum, &min);
+                    w_fence();
                 }
                 acc = super_step(term, sum, min, d, dmin, acc);
             }
@@ -217,6 +218,7 @@ MZ_INLINE void low_b(mz_wprep_fn *prep, mz_wunpack_b_fn *unpack, const mz_wdot d
                     for (int b = 0; b < 8; b++) {
                         unpack(s, b, &strip.block[8 * i + b]);
                         w_strip(strip.block[8 * i + b].c);
+                        w_fence();
                     }
                 }
                 tile(&strip, nb, offset, act_at(x, x_bytes, n_blk, t0, b0), nt, y + t0 * ldy + o, ldy, out1 - o, b0 == 0);

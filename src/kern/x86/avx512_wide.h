@@ -377,6 +377,9 @@ MZ_INLINE wb wb_byte_code(wb v)
 }
 #endif
 
+MZ_INLINE void w_fence(void)
+{
+}
 MZ_INLINE void w_strip(wb c[8])
 {
     (void)c;
