@@ -45,9 +45,8 @@ static bool runs_avx512vnni(void)
     return runs_avx512() && __builtin_cpu_supports("avx512vnni");
 }
 #endif
-static const offer offers[] = {{"avx2", mz_kern_init_avx2, runs_avx2},
-                               {"avx512", mz_avx512_init, runs_avx512},
-                               {"avx512vnni", mz_avx512vnni_init, runs_avx512vnni}};
+static const offer offers[] = {
+    {"avx2", mz_kern_init_avx2, runs_avx2}, {"avx512", mz_avx512_init, runs_avx512}, {"avx512vnni", mz_avx512vnni_init, runs_avx512vnni}};
 #elif defined(__aarch64__)
 static bool runs_neon_dot(void)
 {
