@@ -143,6 +143,17 @@ MZ_INLINE void page_values(const mz_kv_type kv, const size_t size, const int nq,
     for (; d < d_v; d += 16) sum_values(kv, size, nq, 1, mz_w_min(d_v - d, 16), p, v + (size_t)d * size, d_v, n, out + d);
 }
 
+/* The same for query i alone, compiled once for each type: blocks call it from several places. */
+MZ_NOINLINE void one_values(const job *j, int64_t i, range r)
+{
+    switch (j->a->kv) {
+    case MZ_KV_F16: page_values(MZ_KV_F16, 2, 1, j, i, r); return;
+    case MZ_KV_BF16: page_values(MZ_KV_BF16, 2, 1, j, i, r); return;
+    case MZ_KV_FP8: page_values(MZ_KV_FP8, 1, 1, j, i, r); return;
+    default: page_values(MZ_KV_F32, 4, 1, j, i, r); return;
+    }
+}
+
 /* A block's keys of one page: those before and after what all see go query by query. */
 MZ_INLINE void block_values(const mz_kv_type kv, const size_t size, const int nq, const job *j, int64_t i, range page)
 {
@@ -152,12 +163,12 @@ MZ_INLINE void block_values(const mz_kv_type kv, const size_t size, const int nq
         all = (range){mz_w_max(all.lo, r.lo), mz_w_min(all.hi, r.hi)};
     }
     if (nq == 1 || all.lo >= all.hi) {
-        for (int64_t q = i; q < i + nq; q++) page_values(kv, size, 1, j, q, visible(j, q, page));
+        for (int64_t q = i; q < i + nq; q++) one_values(j, q, visible(j, q, page));
         return;
     }
-    for (int64_t q = i; q < i + nq; q++) page_values(kv, size, 1, j, q, (range){visible(j, q, page).lo, all.lo});
+    for (int64_t q = i; q < i + nq; q++) one_values(j, q, (range){visible(j, q, page).lo, all.lo});
     page_values(kv, size, nq, j, i, all);
-    for (int64_t q = i; q < i + nq; q++) page_values(kv, size, 1, j, q, (range){all.hi, visible(j, q, page).hi});
+    for (int64_t q = i; q < i + nq; q++) one_values(j, q, (range){all.hi, visible(j, q, page).hi});
 }
 
 static float max_nan(float m, float x)
