@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Opening and closing an engine. */
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -109,14 +111,54 @@ out:
     return st;
 }
 
+/* A large vocabulary takes as long to index as small weights to repack, so the two go on side by side. */
+typedef struct text_job {
+    mz_engine *e;
+    pthread_t thread;
+    bool is_apart; /* runs on its thread, to be joined */
+    mz_status st;
+    mz_err err;
+} text_job;
+
+static void *open_text(void *arg)
+{
+    text_job *j = arg;
+    j->st = mz_text_from_gguf(j->e->g, &j->e->text, &j->err);
+    return NULL;
+}
+
+static void start_text(text_job *j, mz_engine *e)
+{
+    sigset_t all, old;
+    *j = (text_job){.e = e};
+    if (e->o.n_thread > 1) {
+        sigfillset(&all); /* signals belong to the program's own threads */
+        (void)pthread_sigmask(SIG_SETMASK, &all, &old);
+        j->is_apart = pthread_create(&j->thread, NULL, open_text, j) == 0;
+        (void)pthread_sigmask(SIG_SETMASK, &old, NULL);
+        if (!j->is_apart) j->st = mz_err_set(&j->err, MZ_ENOMEM, "cannot start a thread for the tokenizer; use --threads 1");
+        return;
+    }
+    (void)open_text(j);
+}
+
+/* A tokenizer that mizan does not know leaves a model that still runs on ids; mz_text_open says what is wrong. */
+static mz_status end_text(text_job *j, mz_err *err)
+{
+    if (j->is_apart) (void)pthread_join(j->thread, NULL);
+    j->is_apart = false;
+    if (j->st == MZ_OK || j->st == MZ_ESUPPORT) return MZ_OK;
+    if (err) *err = j->err;
+    return j->st;
+}
+
 static mz_status open_parts(mz_engine *e, mz_kv_type kv, mz_err *err)
 {
     mz_status st = MZ_OK;
+    text_job text = {0};
     MZ_TRY(mz_model_build(e->g, e->o.taps, &e->m, err));
-    /* A tokenizer that mizan does not know leaves a model that still runs on ids; mz_text_open says what is wrong. */
-    st = mz_text_from_gguf(e->g, &e->text, err);
-    if (st != MZ_OK && st != MZ_ESUPPORT) goto out;
-    st = MZ_OK;
+    start_text(&text, e);
+    if (!text.is_apart) MZ_TRY(end_text(&text, err));
     MZ_TRY(mz_state_layout_make(e->m->prog, kv, &e->layout, err));
     if (e->o.chunk_tok == 0) e->o.chunk_tok = mz_chunk_choose(e->m->prog, e->kern);
     e->max_row = e->o.chunk_tok > e->o.n_session ? e->o.chunk_tok : e->o.n_session;
@@ -127,8 +169,10 @@ static mz_status open_parts(mz_engine *e, mz_kv_type kv, mz_err *err)
     MZ_TRY(mz_weights_measure(e->g, e->m->prog, e->kern, &e->weights, err));
     MZ_TRY(settle_context(e, err));
     MZ_TRY(mz_weights_load(e->g, e->m->prog, e->kern, e->o.n_thread, &e->weights, e->o.progress, e->o.progress_user, err));
+    MZ_TRY(end_text(&text, err));
     MZ_TRY(make_executor(e, &c, err));
 out:
+    if (text.is_apart) (void)pthread_join(text.thread, NULL);
     return st;
 }
 

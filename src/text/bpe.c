@@ -77,6 +77,11 @@ static mz_bpe_slot *slot_of(const mz_bpe *b, const char *s, size_t n, uint32_t *
     }
 }
 
+void mz_bpe_expect(const mz_bpe *b, mz_str bytes)
+{
+    __builtin_prefetch(&b->slot[hash_bytes(bytes.s, bytes.n) & (b->n_slot - 1)]);
+}
+
 int32_t mz_bpe_find(const mz_bpe *b, const char *s, size_t n)
 {
     uint32_t tag;

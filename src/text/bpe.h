@@ -41,6 +41,8 @@ typedef struct mz_bpe {
 /* Room for n_vocab entries, n_merge rules. */
 mz_status mz_bpe_init(mz_bpe *b, int32_t n_vocab, size_t n_merge, mz_err *err) MZ_MUST_USE;
 void mz_bpe_done(mz_bpe *b);
+/* These bytes are going to be put or looked up soon: asks memory for their place. A large vocabulary's table is not in the cache. */
+void mz_bpe_expect(const mz_bpe *b, mz_str bytes);
 /* False when another entry already has these bytes (the first one stays). */
 bool mz_bpe_put(mz_bpe *b, int32_t id, mz_str bytes);
 /* The symbol of these bytes, -1 when there is none. */

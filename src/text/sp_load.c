@@ -142,6 +142,8 @@ out:
     return st;
 }
 
+#define AHEAD 12 /* pieces; more than memory needs to answer */
+
 /* Normal and unused pieces by their bytes. Those of a unigram model are looked up too, to find equal ones. */
 static mz_status index_pieces(mz_sp *sp, const mz_str *written, int32_t n_vocab, mz_err *err)
 {
@@ -149,6 +151,7 @@ static mz_status index_pieces(mz_sp *sp, const mz_str *written, int32_t n_vocab,
     MZ_TRY(mz_bpe_init(&sp->piece, n_vocab, 0, err));
     for (int32_t i = 0; i < n_vocab; i++) {
         bool looked_up = sp->kind[i] == MZ_TOKEN_NORMAL || sp->kind[i] == MZ_TOKEN_UNUSED;
+        if (n_vocab - i > AHEAD) mz_bpe_expect(&sp->piece, written[i + AHEAD]);
         if (written[i].n == 0 && (sp->kind[i] == MZ_TOKEN_NORMAL || sp->kind[i] == MZ_TOKEN_USER))
             MZ_FAIL(MZ_EFORMAT, err, "token %d is an empty piece", i);
         if (!looked_up || written[i].n == 0 || mz_bpe_put(&sp->piece, i, written[i])) continue;
