@@ -36,14 +36,26 @@ def log_softmax(x):
     return x - np.log(np.exp(x).sum(-1, keepdims=True))
 
 
-def kl_and_top(reference, other):
-    """Per position: KL in nats, and whether the best token agrees. Row by row, to keep memory small."""
-    kl, same = [], []
-    for a, b in zip(reference, other):
-        p, q = log_softmax(a), log_softmax(b)
-        kl.append(float(np.sum(np.exp(p) * (p - q))))
-        same.append(bool(a.argmax() == b.argmax()))
-    return np.array(kl), np.array(same)
+class Tally:
+    """What one engine did, position by position: KL(reference || engine) in nats, whether the best token agrees, and the loss."""
+
+    def __init__(self):
+        self.kl, self.same, self.loss = [], [], []
+
+    def add(self, p, q, target):
+        self.kl.append(float(np.sum(np.exp(p) * (p - q))))
+        self.same.append(bool(p.argmax() == q.argmax()))
+        if target is not None:
+            self.loss.append(-q[target])
+
+
+def compare(tallies, reference, others, ids):
+    """One window, row by row, to keep memory small. The reference's tally counts its loss."""
+    for i, row in enumerate(reference):
+        p, target = log_softmax(row), ids[i + 1] if i + 1 < len(ids) else None
+        tallies["reference"].add(p, p, target)
+        for name, logits in others.items():
+            tallies[name].add(p, log_softmax(logits[i]), target)
 
 
 def stderr(x, block=32):
@@ -78,11 +90,6 @@ class Reference:
         return np.load(cache, mmap_mode="r")
 
 
-def nll(logits, ids):
-    """Of each token but the first, given those before it."""
-    return np.array([-log_softmax(row)[i] for row, i in zip(logits[:-1], ids[1:])])
-
-
 def mizan_logits(binary, model, ids, kv, options):
     with tempfile.TemporaryDirectory() as d:
         out = pathlib.Path(d) / "logits.npy"
@@ -110,14 +117,7 @@ def main():
     a = p.parse_args(argv)
 
     import peer
-    ref, kl, same, losses = Reference(a.model, a.work), {}, {}, {}
-
-    def add(name, r, logits, ids):
-        k, t = kl_and_top(r, logits) if name != "reference" else ([], [])
-        kl.setdefault(name, []).extend(k)
-        same.setdefault(name, []).extend(t)
-        losses.setdefault(name, []).extend(nll(logits, ids))
-
+    ref, tallies = Reference(a.model, a.work), {k: Tally() for k in ["reference", "llama.cpp"] + ["mizan"] * bool(a.mizan)}
     with peer.Model(a.model, n_ctx=a.length, kv=a.kv, flash=a.flash, threads=a.threads) as lc:
         ids, first = lc.tokenize(pathlib.Path(a.text).read_text()), lc.first_ids()
         step = a.length - len(first)
@@ -126,24 +126,24 @@ def main():
         if not windows:
             p.error("the text has only %d tokens" % len(ids))
         for w in windows:
-            r = ref.logits(w)
-            add("reference", r, r, w)
-            add("llama.cpp", r, lc.logits(w), w)
+            others = {"llama.cpp": lc.logits(w)}
             if a.mizan:
-                add("mizan", r, mizan_logits(a.mizan, a.model, w, a.kv, options), w)
+                others["mizan"] = mizan_logits(a.mizan, a.model, w, a.kv, options)
+            compare(tallies, ref.logits(w), others, w)
         info = {"version": peer.VERSION, "system": lc.system_info()}
 
-    ppl = {k: float(np.exp(np.mean(v))) for k, v in losses.items()}
-    out = {"model": pathlib.Path(a.model).name, "windows": len(windows), "length": a.length, "tokens": len(kl["llama.cpp"]),
+    ppl = {k: float(np.exp(np.mean(t.loss))) for k, t in tallies.items()}
+    out = {"model": pathlib.Path(a.model).name, "windows": len(windows), "length": a.length, "tokens": len(windows) * a.length,
            "kv": a.kv, "flash": a.flash, "reference_perplexity": ppl["reference"]}
-    for name in kl:
+    for name, t in tallies.items():
         if name != "reference":
-            out[name] = dict(summary(np.array(kl[name]), np.array(same[name])), perplexity=ppl[name],
-                             perplexity_change=ppl[name] / ppl["reference"] - 1)
+            change = np.array(t.loss) - np.array(tallies["reference"].loss)
+            out[name] = dict(summary(np.array(t.kl), np.array(t.same)), perplexity=ppl[name],
+                             perplexity_change=ppl[name] / ppl["reference"] - 1, perplexity_change_stderr=stderr(change))
     out["llama.cpp"].update(info)
     ok = True
     if a.mizan:
-        d = np.array(kl["mizan"]) - np.array(kl["llama.cpp"])
+        d = np.array(tallies["mizan"].kl) - np.array(tallies["llama.cpp"].kl)
         out["difference"] = {"mean": float(d.mean()), "stderr": stderr(d), "z": float(d.mean() / stderr(d))}
         ok = out["difference"]["z"] < 2 and abs(out["mizan"]["perplexity_change"]) < 0.01
     if a.check and not a.mizan:
@@ -155,8 +155,9 @@ def main():
     for name in ("llama.cpp", "mizan"):
         if name in out:
             s = out[name]
-            print("%-10s KL mean %.3e +- %.1e  median %.1e  p99 %.1e  max %.1e  same top token %.2f%%  perplexity %+.3f%%"
-                  % (name, s["mean"], s["stderr"], s["median"], s["p99"], s["max"], 100 * s["top1_agreement"], 100 * s["perplexity_change"]))
+            print("%-10s KL mean %.3e +- %.1e  median %.1e  p99 %.1e  max %.1e  same top token %.2f%%  perplexity %+.2f +- %.2f%%"
+                  % (name, s["mean"], s["stderr"], s["median"], s["p99"], s["max"], 100 * s["top1_agreement"], 100 * s["perplexity_change"],
+                     100 * s["perplexity_change_stderr"]))
     if a.mizan:
         d = out["difference"]
         print("mizan - llama.cpp: %+.3e +- %.1e (z = %+.1f; below zero, mizan is nearer to the reference)" % (d["mean"], d["stderr"], d["z"]))
