@@ -9,8 +9,8 @@ A fence that opens with ```console test holds commands and what they print:
     Hello
     ```
 
-Lines starting with "$ " are run by sh, in order, in a scratch folder where build/mizan and models/ are links
-to the real ones. The lines that follow are the expected output (standard output and error together); "…" stands for
+Lines starting with "$ " are run by sh, in order, in a scratch folder where build/mizan, models/ and bench/ are
+links to the real ones. The lines that follow are the expected output (standard output and error together); "…" stands for
 any run of characters within a line, and a line that is only "…" for any number of lines. "$ cmd  # exit 1"
 expects that exit status; without it 0 is expected. Every relative link in the documents must lead to a file.
 """
@@ -87,6 +87,8 @@ def check(root, binary, model):
     with tempfile.TemporaryDirectory() as scratch:
         cwd = pathlib.Path(scratch)
         (cwd / "build").mkdir()
+        if (root / "bench").is_dir():
+            (cwd / "bench").symlink_to((root / "bench").resolve())
         (cwd / "models").mkdir()
         if binary:
             (cwd / "build" / "mizan").symlink_to(binary.resolve())

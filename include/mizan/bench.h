@@ -23,7 +23,9 @@ typedef struct mz_bench_options {
 } mz_bench_options;
 
 /* The engine must have been opened with n_session >= the largest batch and ctx_tok >= depth + tokens.
- * JSON: {"results":[{"test","tokens","depth","batch","tok_s":{"median","min","max"},"bound_tok_s","bound_by"}],"machine":{…}} */
+ * JSON: {"results":[{"test","tokens","depth","batch","tok_s":{"median","min","max"},"bound_tok_s","bound_by",
+ * decode only: "syscalls_per_tok","allocs_per_tok"}],"machine":{"cpu","threads","isa","executor","kv","bandwidth_gbps","peak_gops",
+ * "peak_of","fma_gflops","governor","compiler","version"}}, described in docs/bench.md. */
 MZ_API mz_status mz_bench_run(mz_engine *e, const mz_bench_options *o, char **json, mz_err *err);
 
 #ifdef __cplusplus

@@ -22,13 +22,22 @@ int mz_cpu_count(void)
     return n < 1 ? 1 : n;
 }
 
+static atomic_uint_fast64_t n_syscall;
+
+uint64_t mz_workers_syscalls(void)
+{
+    return atomic_load_explicit(&n_syscall, memory_order_relaxed);
+}
+
 static void futex_wait(atomic_int *word, int seen)
 {
+    atomic_fetch_add_explicit(&n_syscall, 1, memory_order_relaxed);
     (void)syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
 }
 
 static void futex_wake_all(atomic_int *word)
 {
+    atomic_fetch_add_explicit(&n_syscall, 1, memory_order_relaxed);
     (void)syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
 

@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/err.h"
 
@@ -32,6 +33,8 @@ void mz_team_call(mz_team *t, mz_team_fn *fn, void *arg);
 void mz_wait_reach(atomic_int *word, int target, atomic_int *n_asleep, int n_spin);
 /* After *word was raised to what others may wait for. */
 void mz_wake_waiting(atomic_int *word, atomic_int *n_asleep);
+/* System calls that waiting and waking made in this process so far: the only ones of a decode step. */
+uint64_t mz_workers_syscalls(void);
 /* Spins worth doing before sleeping in a team of n. */
 int mz_spin_limit(int n);
 

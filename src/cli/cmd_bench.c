@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/cli.h"
@@ -19,20 +20,24 @@ static int print_table(const char *json)
     json_t *doc = json_loads(json, 0, NULL), *row;
     size_t i;
     if (!doc) return mz_cli_fail("the result could not be read back");
-    mz_cli_outf("%-8s %7s %7s %6s %12s %12s %12s %12s  %s\n", "test", "tokens", "depth", "batch", "tok/s", "least", "most", "bound tok/s",
-                "bound by");
+    mz_cli_outf("%-8s %7s %7s %6s %12s %12s %12s %12s  %-16s %s\n", "test", "tokens", "depth", "batch", "tok/s", "least", "most",
+                "bound tok/s", "bound by", "syscalls, allocations per token");
     json_array_foreach(json_object_get(doc, "results"), i, row)
     {
         const json_t *s = json_object_get(row, "tok_s");
         double median = get(s, "median"), bound = get(row, "bound_tok_s");
-        mz_cli_outf("%-8s %7.0f %7.0f %6.0f %12.1f %12.1f %12.1f %12.1f  %s (%.0f %%)\n", get_str(row, "test"), get(row, "tokens"),
-                    get(row, "depth"), get(row, "batch"), median, get(s, "min"), get(s, "max"), bound, get_str(row, "bound_by"),
-                    bound > 0 ? 100 * median / bound : 0);
+        char by[32], calls[64] = "-";
+        (void)snprintf(by, sizeof by, "%s (%.0f %%)", get_str(row, "bound_by"), bound > 0 ? 100 * median / bound : 0);
+        if (json_object_get(row, "syscalls_per_tok"))
+            (void)snprintf(calls, sizeof calls, "%.2f, %.2f", get(row, "syscalls_per_tok"), get(row, "allocs_per_tok"));
+        mz_cli_outf("%-8s %7.0f %7.0f %6.0f %12.1f %12.1f %12.1f %12.1f  %-16s %s\n", get_str(row, "test"), get(row, "tokens"),
+                    get(row, "depth"), get(row, "batch"), median, get(s, "min"), get(s, "max"), bound, by, calls);
     }
     const json_t *m = json_object_get(doc, "machine");
-    mz_cli_outf("\n%s, %.0f threads, kernels %s, %.1f GB/s read, %.0f GOP/s (%s)\n", get_str(m, "cpu"), get(m, "threads"),
-                get_str(m, "isa"), get(m, "bandwidth_gbps"), get(m, "peak_gops"), get_str(m, "peak_of"));
-    mz_cli_outf("mizan %s, %s\n", get_str(m, "version"), get_str(m, "compiler"));
+    mz_cli_outf("\n%s, %.0f threads, kernels %s, %.1f GB/s read, %.0f GOP/s (%s), %.0f GFLOP/s f32\n", get_str(m, "cpu"), get(m, "threads"),
+                get_str(m, "isa"), get(m, "bandwidth_gbps"), get(m, "peak_gops"), get_str(m, "peak_of"), get(m, "fma_gflops"));
+    mz_cli_outf("mizan %s, %s, executor %s, kv %s, clock governor %s\n", get_str(m, "version"), get_str(m, "compiler"),
+                get_str(m, "executor"), get_str(m, "kv"), get_str(m, "governor"));
     json_decref(doc);
     return mz_cli_out_end(MZ_EXIT_DONE);
 }

@@ -5,7 +5,8 @@
  * The bound of a test is the speed at which the slower of two would run were nothing else in the way:
  *   memory   every weight a step touches once per step, and the state of each sequence held at that point once per
  *            step, at the measured read bandwidth;
- *   compute  the multiplications by weights, at the measured rate of the model's own kernels out of cache.
+ *   compute  the multiplications by weights, at the measured f32 peak for float formats, and for the others at the measured
+ *            rate of the model's own kernels out of cache.
  * Attention's arithmetic, norms and the rest are left out, which makes the bound higher, never lower. */
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +19,7 @@
 #include "base/json_text.h"
 #include "base/mem.h"
 #include "base/rng.h"
+#include "base/workers.h"
 #include "eval/machine.h"
 
 typedef struct bench {
@@ -30,6 +32,7 @@ typedef struct bench {
     int32_t *ids;  /* [longest] the sequence every session holds a prefix of */
     double *speed; /* [repeats] */
     int repeats;
+    uint64_t n_syscall, n_alloc; /* in the decode steps of the test under way */
     uint64_t n_done, n_total;
     json_t *results;
 } bench;
@@ -75,10 +78,13 @@ static mz_status run_once(bench *b, bool prefill, int64_t n, int64_t depth, int6
     if (prefill) {
         MZ_TRY(mz_session_sync(b->session[0], b->ids, (size_t)(depth + n_tok), NULL, err));
     } else {
+        uint64_t n_syscall = mz_workers_syscalls(), n_alloc = mz_mem_guard_violations();
         for (int64_t t = 0; t < n_tok; t++) {
             for (int64_t i = 0; i < n; i++) next[i] = b->ids[depth + t];
             MZ_TRY(mz_step(b->e, b->session, next, (int)n, err));
         }
+        b->n_syscall += mz_workers_syscalls() - n_syscall;
+        b->n_alloc += mz_mem_guard_violations() - n_alloc;
     }
     *spent_s = now_s() - t0;
 out:
@@ -93,11 +99,10 @@ static double bound(const bench *b, bool prefill, int64_t n, int64_t depth, int6
     double state = 0;
     for (int64_t i = 0; i < n_step; i++) {
         int64_t end = (i + 1) * chunk < n_tok ? (i + 1) * chunk : n_tok;
-        state += (double)n * (double)(depth + end) * (double)b->info.state_bytes_per_tok;
+        state += (double)n * mz_machine_state_bytes(b->e, depth + end);
     }
     double memory_s = ((double)n_step * (double)b->info.weight_step_bytes + state) / b->machine.read_bytes_per_s;
-    double flop = (double)n * (double)n_tok * b->info.flop_per_tok;
-    double compute_s = b->machine.flop_per_s > 0 ? flop / b->machine.flop_per_s : 0;
+    double compute_s = (double)n * (double)n_tok * b->machine.token_s + (prefill ? 1 : (double)n * (double)n_tok) * b->machine.logit_s;
     *by = memory_s >= compute_s ? "memory" : "compute";
     return (double)n * (double)n_tok / (memory_s >= compute_s ? memory_s : compute_s);
 }
@@ -107,6 +112,7 @@ static mz_status run_test(bench *b, bool prefill, int64_t n, int64_t depth, int6
     mz_status st = MZ_OK;
     for (int r = -1; r < b->repeats; r++) { /* the first run warms up and is not counted */
         double spent_s = 0;
+        if (r == 0) b->n_syscall = b->n_alloc = 0;
         MZ_TRY(run_once(b, prefill, n, depth, n_tok, &spent_s, err));
         if (r >= 0) b->speed[r] = (double)n * (double)n_tok / (spent_s > 1e-9 ? spent_s : 1e-9);
         b->n_done++;
@@ -118,6 +124,14 @@ static mz_status run_test(bench *b, bool prefill, int64_t n, int64_t depth, int6
     json_t *row = json_pack("{s:s,s:I,s:I,s:I,s:{s:f,s:f,s:f}}", "test", prefill ? "prefill" : "decode", "tokens", (json_int_t)n_tok,
                             "depth", (json_int_t)depth, "batch", (json_int_t)n, "tok_s", "median", median, "min", b->speed[0], "max",
                             b->speed[b->repeats - 1]);
+    if (row && !prefill) {
+        double n_counted = (double)n * (double)n_tok * b->repeats;
+        if (json_object_set_new(row, "syscalls_per_tok", json_real((double)b->n_syscall / n_counted)) != 0 ||
+            json_object_set_new(row, "allocs_per_tok", json_real((double)b->n_alloc / n_counted)) != 0) {
+            json_decref(row);
+            row = NULL;
+        }
+    }
     if (!row || json_array_append_new(b->results, row) != 0) MZ_FAIL(MZ_ENOMEM, err, "out of memory in the benchmark");
 out:
     return st;
@@ -138,7 +152,12 @@ static mz_status add_bounds(bench *b, mz_err *err)
     json_t *row;
     MZ_TRY(mz_machine_measure(b->e, &after, err));
     if (after.read_bytes_per_s > b->machine.read_bytes_per_s) b->machine.read_bytes_per_s = after.read_bytes_per_s;
-    if (after.flop_per_s > b->machine.flop_per_s) b->machine.flop_per_s = after.flop_per_s;
+    if (after.fma_per_s > b->machine.fma_per_s) b->machine.fma_per_s = after.fma_per_s;
+    if (after.flop_per_s > b->machine.flop_per_s) {
+        b->machine.flop_per_s = after.flop_per_s;
+        b->machine.token_s = after.token_s;
+        b->machine.logit_s = after.logit_s;
+    }
     json_array_foreach(b->results, i, row)
     {
         const char *by;
@@ -202,10 +221,11 @@ out:
 
 static mz_status make_json(bench *b, char **json, mz_err *err)
 {
-    json_t *doc = json_pack("{s:O,s:{s:s,s:i,s:s,s:s,s:s,s:f,s:f,s:s,s:s,s:s}}", "results", b->results, "machine", "cpu", b->machine.cpu,
-                            "threads", b->info.n_thread, "isa", b->info.isa, "executor", b->info.executor, "kv", b->info.kv,
-                            "bandwidth_gbps", b->machine.read_bytes_per_s * 1e-9, "peak_gops", b->machine.flop_per_s * 1e-9, "peak_of",
-                            b->machine.main_format, "compiler", COMPILER, "version", mz_version());
+    json_t *doc =
+        json_pack("{s:O,s:{s:s,s:i,s:s,s:s,s:s,s:f,s:f,s:f,s:s,s:s,s:s,s:s}}", "results", b->results, "machine", "cpu", b->machine.cpu,
+                  "threads", b->info.n_thread, "isa", b->info.isa, "executor", b->info.executor, "kv", b->info.kv, "bandwidth_gbps",
+                  b->machine.read_bytes_per_s * 1e-9, "peak_gops", b->machine.flop_per_s * 1e-9, "fma_gflops", b->machine.fma_per_s * 1e-9,
+                  "peak_of", b->machine.main_format, "governor", b->machine.governor, "compiler", COMPILER, "version", mz_version());
     *json = mz_json_text(doc, JSON_REAL_PRECISION(8));
     json_decref(doc);
     return *json ? MZ_OK : mz_err_set(err, MZ_ENOMEM, "out of memory for the result");

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "eval/machine.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/mem.h"
 #include "base/rng.h"
 #include "base/workers.h"
+#include "eval/bandwidth.h"
+#include "eval/fma_peak.h"
 #include "rt/engine_int.h"
 
 static double now_s(void)
@@ -17,56 +17,6 @@ static double now_s(void)
     struct timespec ts;
     (void)clock_gettime(CLOCK_MONOTONIC, &ts);
     return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
-}
-
-/* ---- read bandwidth --------------------------------------------------------------------------- */
-
-#define PASSES      7
-#define LEAST_BYTES ((size_t)256 << 20)
-
-typedef struct read_job {
-    uint64_t *data;
-    size_t n; /* words, a multiple of 8 per member */
-    bool fill;
-    atomic_uint_fast64_t sum; /* keeps the reads from being optimised away */
-} read_job;
-
-static void read_share(void *arg, int i, int n_member)
-{
-    read_job *j = arg;
-    size_t begin = j->n / 8 * (size_t)i / (size_t)n_member * 8, end = j->n / 8 * ((size_t)i + 1) / (size_t)n_member * 8;
-    uint64_t *p = j->data, s[8] = {0};
-    if (j->fill) { /* pages come to the member that reads them */
-        memset(p + begin, 1, (end - begin) * sizeof *p);
-        return;
-    }
-    for (size_t k = begin; k < end; k += 8)
-        for (int u = 0; u < 8; u++) s[u] += p[k + (size_t)u];
-    uint64_t sum = 0;
-    for (int u = 0; u < 8; u++) sum += s[u];
-    atomic_fetch_add(&j->sum, sum);
-}
-
-static mz_status measure_bandwidth(mz_team *team, double *bytes_per_s, mz_err *err)
-{
-    long l3 = sysconf(_SC_LEVEL3_CACHE_SIZE), pages = sysconf(_SC_AVPHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-    size_t bytes = l3 > 0 ? (size_t)l3 * 4 : 0, most = pages > 0 && page > 0 ? (size_t)pages / 4 * (size_t)page : LEAST_BYTES;
-    if (bytes < LEAST_BYTES) bytes = LEAST_BYTES;
-    if (bytes > most) bytes = most;
-    bytes &= ~(size_t)4095;
-    read_job job = {.data = mz_reserve(bytes), .n = bytes / 8, .fill = true};
-    if (!job.data) return mz_err_set(err, MZ_ENOMEM, "%zu bytes to measure the memory's speed could not be had", bytes);
-    mz_team_run(team, read_share, &job);
-    job.fill = false;
-    *bytes_per_s = 0;
-    for (int i = 0; i < PASSES; i++) {
-        double t0 = now_s();
-        mz_team_run(team, read_share, &job);
-        double rate = (double)bytes / (now_s() - t0);
-        if (rate > *bytes_per_s) *bytes_per_s = rate;
-    }
-    mz_unreserve(job.data, bytes);
-    return MZ_OK;
 }
 
 /* ---- arithmetic ------------------------------------------------------------------------------- */
@@ -140,6 +90,11 @@ out:
     return st;
 }
 
+static bool is_float(mz_dtype t)
+{
+    return t == MZ_DTYPE_F32 || t == MZ_DTYPE_F16 || t == MZ_DTYPE_BF16;
+}
+
 static mz_status measure_weight(mz_team *team, const mz_kern *k, const mz_weight *w, double *s_per_op, mz_err *err)
 {
     mz_status st = MZ_OK;
@@ -163,13 +118,15 @@ static mz_status measure_peak(mz_team *team, const mz_engine *e, mz_machine *out
 {
     mz_status st = MZ_OK;
     const mz_prog *p = e->m->prog;
-    double ops[MZ_DTYPE_COUNT][MZ_LAYOUT_COUNT] = {{0}}, total_ops = 0, total_s = 0, most = 0;
+    /* of one token; and of its logits, which a prefill wants for its last token only */
+    double ops[MZ_DTYPE_COUNT][MZ_LAYOUT_COUNT] = {{0}}, logit_ops[MZ_DTYPE_COUNT][MZ_LAYOUT_COUNT] = {{0}}, total_ops = 0, most = 0;
     const mz_weight *largest[MZ_DTYPE_COUNT][MZ_LAYOUT_COUNT] = {{NULL}};
-    for (int i = 0; i < p->n_weight; i++) {
-        const mz_weight *w = &p->weight[i].w;
-        if (!p->weight[i].is_matmul || p->weight[i].is_vector) continue;
+    for (int i = 0; i < p->n_op; i++) {
+        const mz_op *op = &p->op[i];
+        if (op->kind != MZ_OP_MATMUL) continue;
+        const mz_weight *w = &p->weight[op->weight].w;
         double n = 2.0 * (double)w->n_out * (double)w->n_in;
-        ops[w->type][w->layout] += n;
+        (p->buf[op->out].rows == MZ_ROWS_LOGIT ? logit_ops : ops)[w->type][w->layout] += n;
         const mz_weight **best = &largest[w->type][w->layout];
         if (!*best || (double)(*best)->n_out * (double)(*best)->n_in * 2 < n) *best = w;
     }
@@ -177,17 +134,32 @@ static mz_status measure_peak(mz_team *team, const mz_engine *e, mz_machine *out
         for (int l = 0; l < MZ_LAYOUT_COUNT; l++) {
             double s_per_op = 0;
             if (!largest[t][l]) continue;
-            MZ_TRY(measure_weight(team, e->kern, largest[t][l], &s_per_op, err));
-            total_ops += ops[t][l];
-            total_s += ops[t][l] * s_per_op;
-            if (ops[t][l] > most) {
-                most = ops[t][l];
+            if (is_float((mz_dtype)t))
+                s_per_op = 1 / out->fma_per_s;
+            else
+                MZ_TRY(measure_weight(team, e->kern, largest[t][l], &s_per_op, err));
+            double both = ops[t][l] + logit_ops[t][l];
+            total_ops += both;
+            out->token_s += ops[t][l] * s_per_op;
+            out->logit_s += logit_ops[t][l] * s_per_op;
+            if (both > most) {
+                most = both;
                 (void)snprintf(out->main_format, sizeof out->main_format, "%s", mz_dtype_get((uint32_t)t)->name);
             }
         }
-    out->flop_per_s = total_s > 0 ? total_ops / total_s : 0;
+    out->flop_per_s = total_ops > 0 ? total_ops / (out->token_s + out->logit_s) : 0;
 out:
     return st;
+}
+
+/* ---- description ------------------------------------------------------------------------------ */
+
+static void find_governor(char name[32])
+{
+    FILE *f = fopen("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "re");
+    (void)snprintf(name, 32, "unknown");
+    if (f && fgets(name, 32, f)) name[strcspn(name, "\n")] = '\0';
+    if (f) (void)fclose(f);
 }
 
 static void find_cpu_name(char name[96])
@@ -212,10 +184,31 @@ mz_status mz_machine_measure(const mz_engine *e, mz_machine *out, mz_err *err)
     mz_team *team = NULL;
     *out = (mz_machine){0};
     find_cpu_name(out->cpu);
+    find_governor(out->governor);
     MZ_TRY(mz_team_create(mz_engine_get_info(e).n_thread, &team, err));
-    MZ_TRY(measure_bandwidth(team, &out->read_bytes_per_s, err));
+    MZ_TRY(mz_bandwidth_measure(team, &out->read_bytes_per_s, err));
+    out->fma_per_s = mz_fma_peak_measure(team);
     MZ_TRY(measure_peak(team, e, out, err));
 out:
     mz_team_free(team);
     return st;
+}
+
+/* ---- state ------------------------------------------------------------------------------------ */
+
+double mz_machine_state_bytes(const mz_engine *e, int64_t n_tok)
+{
+    const mz_prog *p = e->m->prog;
+    double sum = 0, elem = (double)mz_kv_elem_bytes(e->layout.kv);
+    for (int s = 0; s < p->n_seg; s++) {
+        int64_t seen = 0;
+        for (int i = 0; i < p->n_op; i++) {
+            const mz_op *op = &p->op[i];
+            if (op->kind != MZ_OP_ATTEND || op->seg != s) continue;
+            int64_t n = op->p.window > 0 && op->p.window < n_tok ? op->p.window : n_tok;
+            if (n > seen) seen = n;
+        }
+        sum += (double)seen * elem * (double)(p->seg[s].n_head_kv * (p->seg[s].d_k + p->seg[s].d_v));
+    }
+    return sum;
 }

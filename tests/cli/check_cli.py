@@ -665,9 +665,11 @@ def bench():
         s = r["tok_s"]
         demand(0 < s["min"] <= s["median"] <= s["max"], "order of %r" % s)
         demand(r["bound_by"] in ("memory", "compute") and r["bound_tok_s"] > 0, "bound of %r" % r)
-    keys(j["machine"], ["cpu", "threads", "isa", "bandwidth_gbps", "peak_gops", "compiler", "version"], "machine")
+        equal([r.get(k) for k in ("syscalls_per_tok", "allocs_per_tok")], [0, 0] if r["test"] == "decode" else [None, None], "one thread alone")
+    keys(j["machine"], ["cpu", "threads", "isa", "bandwidth_gbps", "peak_gops", "peak_of", "fma_gflops", "governor", "executor", "kv", "compiler",
+                        "version"], "machine")
     equal(j["machine"]["threads"], 1)
-    demand(j["machine"]["bandwidth_gbps"] > 0.1 and j["machine"]["peak_gops"] > 0.01, "machine")
+    demand(j["machine"]["bandwidth_gbps"] > 0.1 and j["machine"]["peak_gops"] > 0.01 and j["machine"]["fma_gflops"] > 0.01, "machine")
     table = m.ok("bench", chat, "--prefill", "8", "--decode", "0", "-r", "1", "--quiet").out.decode()
     demand("prefill" in table and "decode" not in table and "bound" in table, "table")
 
