@@ -12,7 +12,7 @@
  *   HALF: 24*254*5 or 31*254*4, 16 columns; QUARTER: 63*254*2, 8 columns), then vpmaddwd by 1 or by the sub-scales
  *   signed bytes (I8): |w| times a with the sign of w. |w| <= 128 and |a| <= 127, so a pair is at most 32512
  *
- * Pure functions, any thread; 24 KiB of stack. */
+ * Pure functions, any thread; 48 KiB of stack. */
 #ifndef MZ_KERN_AVX2_LOW_H
 #define MZ_KERN_AVX2_LOW_H
 
@@ -20,8 +20,8 @@
 #include "kern/panel.h"
 
 #define MZ_TILE        4            /* tokens of a tile */
-#define MZ_STRIP       32           /* blocks of a strip; whole super-blocks */
-#define MZ_CHUNK_BYTES (256 * 1024) /* of quantised activations walked per panel, half of a second-level cache */
+#define MZ_STRIP       64                  /* blocks of a strip; whole super-blocks. Short strips spend their time on y */
+#define MZ_CHUNK_BYTES ((size_t)2 << 20)  /* of quantised activations walked per panel: they may come from the third-level cache */
 
 typedef enum mz_dot { MZ_DOT_FULL, MZ_DOT_HALF, MZ_DOT_QUARTER, MZ_DOT_I8 } mz_dot;
 
