@@ -238,7 +238,7 @@ static inline const mz_matmul_kernel *mz_kern_matmul(const mz_kern *k, const mz_
 /* What a set is built from (table.c): the reference first, then overrides. */
 extern const mz_kern mz_kern_ref;
 #if defined(__x86_64__)
-void mz_kern_init_avx2(mz_kern *k); /* starts from a copy of mz_kern_ref; x86/ */
+void mz_kern_init_avx2(mz_kern *k);                              /* starts from a copy of mz_kern_ref; x86/ */
 void mz_avx512_init(mz_kern *k), mz_avx512vnni_init(mz_kern *k); /* the same; wide/ */
 #elif defined(__aarch64__)
 void mz_neon_dot_init(mz_kern *k), mz_neon_i8mm_init(mz_kern *k);

@@ -90,7 +90,11 @@ static mz_status load_one(const mz_gguf *g, mz_prog_weight *w, const mz_kern *k,
     w->w.data = t->data;
     if (!is_packed(w, k)) return MZ_OK;
     int64_t stripe = w->w.row_bytes ? (int64_t)(STRIPE_BYTES / (w->w.row_bytes * 8)) : 0;
-    pack_job job = {.kern = k, .src = w->w, .dst = *packed, .file = &g->part[t->i_part], .file_offset = t->file_offset,
+    pack_job job = {.kern = k,
+                    .src = w->w,
+                    .dst = *packed,
+                    .file = &g->part[t->i_part],
+                    .file_offset = t->file_offset,
                     .stripe_panels = stripe > 0 ? stripe : 1};
     mz_team_run(team, pack_stripes, &job);
     mz_file_release(&g->part[t->i_part], t->file_offset, t->n_bytes); /* pages on the seams, which no stripe had to itself */

@@ -19,9 +19,9 @@
 #include "avx2_common.h"
 #include "kern/panel.h"
 
-#define MZ_TILE        4            /* tokens of a tile */
-#define MZ_STRIP       64                  /* blocks of a strip; whole super-blocks. Short strips spend their time on y */
-#define MZ_CHUNK_BYTES ((size_t)2 << 20)  /* of quantised activations walked per panel: they may come from the third-level cache */
+#define MZ_TILE        4                 /* tokens of a tile */
+#define MZ_STRIP       64                /* blocks of a strip; whole super-blocks. Short strips spend their time on y */
+#define MZ_CHUNK_BYTES ((size_t)2 << 20) /* of quantised activations walked per panel: they may come from the third-level cache */
 
 typedef enum mz_dot { MZ_DOT_FULL, MZ_DOT_HALF, MZ_DOT_QUARTER, MZ_DOT_I8 } mz_dot;
 
