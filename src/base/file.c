@@ -75,16 +75,32 @@ out:
 
 mz_status mz_out_open(const char *path, mz_out *out, mz_err *err)
 {
+    return mz_out_open_mode(path, 0666, out, err);
+}
+
+mz_status mz_out_open_mode(const char *path, unsigned mode, mz_out *out, mz_err *err)
+{
     mz_status st = MZ_OK;
     mz_buf tmp = {0};
+    struct stat old;
+    int fd = -1;
     *out = (mz_out){0};
+    if (stat(path, &old) == 0 && !S_ISREG(old.st_mode))
+        MZ_FAIL(MZ_EIO, err, "%s: is there already and not a regular file, so it is not replaced; choose another name", path);
     out->path = mz_strndup(path, strlen(path));
     if (!out->path || !mz_buf_addf(&tmp, "%s.tmp-%ld", path, (long)getpid())) MZ_FAIL(MZ_ENOMEM, err, "%s: out of memory", path);
     out->tmp = tmp.data;
     tmp = (mz_buf){0};
-    out->f = fopen(out->tmp, "we");
+    /* The name can be guessed, so what lies there (left over, or put there by another) is neither followed nor written to. */
+    for (int i = 0; i < 2 && fd < 0; i++) {
+        fd = open(out->tmp, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, (mode_t)mode);
+        if (fd < 0 && (errno != EEXIST || unlink(out->tmp) != 0)) break;
+    }
+    out->f = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (!out->f) MZ_FAIL(MZ_EIO, err, "%s: cannot create %s: %s", path, out->tmp, strerror(errno));
+    fd = -1;
 out:
+    if (fd >= 0) (void)close(fd);
     mz_buf_free(&tmp);
     if (st != MZ_OK) mz_out_abort(out);
     return st;

@@ -35,6 +35,8 @@ typedef struct mz_out {
 } mz_out;
 
 mz_status mz_out_open(const char *path, mz_out *out, mz_err *err) MZ_MUST_USE;
+/* The same with the permissions of a new file, less the umask. */
+mz_status mz_out_open_mode(const char *path, unsigned mode, mz_out *out, mz_err *err) MZ_MUST_USE;
 mz_status mz_out_write(mz_out *o, const void *data, size_t n, mz_err *err) MZ_MUST_USE;
 mz_status mz_out_commit(mz_out *o, mz_err *err) MZ_MUST_USE;
 void mz_out_abort(mz_out *o);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -159,10 +160,22 @@ out:
 }
 
 /* The conversation to go on with: that of the session file, if there is one, else a new one. NULL: said. */
+/* Whether a new file can be made beside path: found out before a conversation, not at its end. */
+static bool can_save(const char *path)
+{
+    char *folder = strdup(path), *slash = folder ? strrchr(folder, '/') : NULL;
+    if (slash) slash[slash == folder] = '\0';
+    bool can = folder && access(slash ? folder : ".", W_OK | X_OK) == 0;
+    if (!can) (void)mz_cli_fail("%s: the session could not be saved there: %s; choose another place", path, strerror(errno));
+    free(folder);
+    return can;
+}
+
 static json_t *begin_conversation(const mz_cli_generator *g)
 {
     const mz_cli_args *a = g->args;
     mz_err err = {0};
+    if (a->session && !can_save(a->session)) return NULL;
     json_t *messages = mz_conversation_new(a->system);
     bool exists = a->session && access(a->session, F_OK) == 0;
     if (messages && exists && mz_conversation_load(g->session, &messages, a->session, &err) != MZ_OK) {

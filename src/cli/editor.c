@@ -66,6 +66,7 @@ static int get_byte(EditLine *el, char *c)
             const LineInfo *line = el_line(el);
             (void)el_get(el, EL_CLIENTDATA, &e);
             e->had_text = line->lastchar > line->buffer;
+            (void)tcflush(0, TCIFLUSH);
             return -1;
         }
         if (mz_signals_wait_input()) break;
@@ -82,7 +83,12 @@ static int get_char(EditLine *el, wchar_t *out)
         int rc = get_byte(el, &s[n]);
         if (rc != 1) return rc;
         n++;
-        if (mz_char_len(s, n) == n) break;
+        if (n > 1 && mz_char_len(s, n) != n && !mz_char_is_begun(s, n)) { /* the byte that broke it may begin another */
+            s[0] = s[n - 1];
+            n = 1;
+        }
+        if (n == 1 && s[0] == '\0') n = 0; /* Ctrl-Space would set a mark that nothing uses */
+        if (n > 0 && mz_char_len(s, n) == n) break;
         if (!mz_char_is_begun(s, n)) n = 0;
     }
     *out = (wchar_t)mz_char_value(s, n);
@@ -168,6 +174,9 @@ mz_editor *mz_editor_open(const mz_cli_args *a)
     (void)el_set(e->el, EL_SIGNAL, 0);
     (void)el_set(e->el, EL_EDITOR, "emacs");
     (void)el_set(e->el, EL_GETCFN, get_char);
+    /* Else the system throws away what is typed when Ctrl-C comes, perhaps between our seeing it and our reading it, and the
+     * read waits for a key. The interrupted line's rest is thrown away by get_byte. */
+    (void)el_set(e->el, EL_SETTY, "-d", "+noflsh", NULL);
     open_history(e, !a->no_history);
     (void)el_set(e->el, EL_ADDFN, "mizan-paste", "Insert pasted text", insert_paste);
     (void)el_set(e->el, EL_ADDFN, "mizan-newline", "Insert a newline", insert_newline);

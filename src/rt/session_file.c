@@ -138,7 +138,7 @@ mz_status mz_session_save(const mz_session *s, const char *path, const char *not
     MZ_TRY(put_body(s, &head, note, last_page, &h, NULL, err));
     head.body_hash = mz_hash_end(&h);
     mz_session_header_write(&head, bytes);
-    MZ_TRY(mz_out_open(path, &o, err));
+    MZ_TRY(mz_out_open_mode(path, S_IRUSR | S_IWUSR, &o, err));
     if (fchmod(fileno(o.f), S_IRUSR | S_IWUSR) != 0) MZ_FAIL(MZ_EIO, err, "%s: cannot be made private: %s", path, strerror(errno));
     MZ_TRY(mz_out_write(&o, bytes, sizeof bytes, err));
     MZ_TRY(put_body(s, &head, note, last_page, &h, &o, err));

@@ -5,8 +5,9 @@
  * The two 8-lane halves of an output never meet before the final tree, so a tile of 3 rows × 4 tokens may take the low
  * halves of its groups of 16 columns first and then the high ones: 12 sums in registers for 7 loads. Starting and ending
  * a pass over columns costs as much as 25 groups of 16, so passes are long (COLS), which takes both operands packed by
- * halves: of a tile of tokens 16 KiB stay in the first-level cache while 4 strips of 3 rows stream past from the second.
- * Sums wait in memory between pieces of columns. Packing pays from about FEW tokens on. Fewer take 3 rows × 2 tokens, one takes 4 rows, in one pass over the rows. */
+ * halves: of a tile of tokens 16 KiB stay in the first-level cache while STRIPS strips of 3 rows stream past from the
+ * second. Sums wait in memory between pieces of columns. Packing pays from about FEW tokens on. Fewer take 3 rows × 2
+ * tokens, one takes 4 rows, in one pass over the rows. */
 #include "avx2_math.h"
 #include "avx2_sets.h"
 
