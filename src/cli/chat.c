@@ -108,7 +108,10 @@ static int talk(mz_chat *c)
         size_t n = 0;
         bool had_text = false;
         mz_typed typed = read_message(c, &text, &n, &had_text);
-        if (typed == MZ_TYPED_END) break;
+        if (typed == MZ_TYPED_END) {
+            if (!c->tty && ferror(stdin)) status = mz_cli_fail("standard input cannot be read; the chat ends here");
+            break;
+        }
         if (typed == MZ_TYPED_INTERRUPT) {
             n_idle_interrupt = had_text ? 0 : n_idle_interrupt + 1;
             if (n_idle_interrupt >= 2) (void)fprintf(stderr, "(/exit or Ctrl-D ends the chat)\n");

@@ -107,6 +107,22 @@ out:
     return st;
 }
 
+/* A slip of the name must not cost a model or a letter: only a session file, or an empty one, is replaced. */
+static mz_status may_replace(const char *path, mz_err *err)
+{
+    mz_status st = MZ_OK;
+    struct stat info;
+    uint8_t begin[8];
+    FILE *f = NULL;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) return MZ_OK; /* mz_out_open judges the rest */
+    f = fopen(path, "rbe");
+    if (!f || !mz_session_is_begun(begin, fread(begin, 1, sizeof begin, f)))
+        MZ_FAIL(MZ_EINVAL, err, "%s: is there already and is not a session file, so it is not replaced; choose another name", path);
+out:
+    if (f) (void)fclose(f);
+    return st;
+}
+
 mz_status mz_session_save(const mz_session *s, const char *path, const char *note, size_t n_note, mz_err *err)
 {
     mz_status st = MZ_OK;
@@ -138,6 +154,7 @@ mz_status mz_session_save(const mz_session *s, const char *path, const char *not
     MZ_TRY(put_body(s, &head, note, last_page, &h, NULL, err));
     head.body_hash = mz_hash_end(&h);
     mz_session_header_write(&head, bytes);
+    MZ_TRY(may_replace(path, err));
     MZ_TRY(mz_out_open_mode(path, S_IRUSR | S_IWUSR, &o, err));
     if (fchmod(fileno(o.f), S_IRUSR | S_IWUSR) != 0) MZ_FAIL(MZ_EIO, err, "%s: cannot be made private: %s", path, strerror(errno));
     MZ_TRY(mz_out_write(&o, bytes, sizeof bytes, err));

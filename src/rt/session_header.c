@@ -86,11 +86,16 @@ void mz_session_header_write(const mz_session_header *h, uint8_t out[MZ_SESSION_
     put64(out + AT_HEADER_HASH, mz_hash_bytes(out, AT_HEADER_HASH));
 }
 
+bool mz_session_is_begun(const uint8_t *data, size_t n)
+{
+    return n >= sizeof magic && memcmp(data, magic, sizeof magic) == 0;
+}
+
 mz_status mz_session_header_read(const uint8_t *data, size_t n, uint64_t file_bytes, mz_session_header *out, mz_session_places *places,
                                  mz_err *err)
 {
     mz_status st = MZ_OK;
-    if (n < sizeof magic || memcmp(data, magic, sizeof magic) != 0)
+    if (!mz_session_is_begun(data, n))
         MZ_FAIL(MZ_EFORMAT, err, "not a session file: it does not begin with the bytes that mizan writes there");
     if (n < AT_BYTES) MZ_FAIL(MZ_EFORMAT, err, "the session file is cut off after %llu bytes", (unsigned long long)file_bytes);
     /* Before anything else: a newer format may arrange the rest as it likes. */

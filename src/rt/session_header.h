@@ -32,6 +32,8 @@ typedef struct mz_session_places {
 
 /* False when the sizes do not fit a file. */
 bool mz_session_place(const mz_session_header *h, mz_session_places *out);
+/* Whether a file of these first bytes (8 are enough) is a session file at all. */
+bool mz_session_is_begun(const uint8_t *data, size_t n);
 void mz_session_header_write(const mz_session_header *h, uint8_t out[MZ_SESSION_HEADER_BYTES]);
 /* The first n bytes of a file of file_bytes; everything the header says has been compared with file_bytes. Sentences
  * name no file. */

@@ -298,6 +298,14 @@ def commands():
         say(b"/save", rb"needs the name", True)
         say(b"/save " + path.encode(), rb"saved: 3 messages, \d+ tokens")
         say(b"/save /no/such/folder/x", rb"cannot create", True)
+        letter = os.path.join(tmp, "letter.txt")
+        with open(letter, "w") as f:
+            f.write("not a session")
+        say(b"/save " + letter.encode(), rb"not a session file", True)
+        with open(letter) as f:
+            equal(f.read(), "not a session", "a file /save must not replace")
+        os.mkfifo(os.path.join(tmp, "pipe"))
+        say(b"/save " + os.path.join(tmp, "pipe").encode(), rb"not a regular file", True)
         say(b"/reset", rb"")
         say(b"/stats", rb"1 messages")
         say(b"/load " + path.encode(), rb"loaded: 3 messages, \d+ tokens")
