@@ -178,8 +178,9 @@ mz_editor *mz_editor_open(const mz_cli_args *a)
      * read waits for a key. The interrupted line's rest is thrown away by get_byte. */
     (void)el_set(e->el, EL_SETTY, "-d", "+noflsh", NULL);
     open_history(e, !a->no_history);
-    (void)el_set(e->el, EL_ADDFN, "mizan-paste", "Insert pasted text", insert_paste);
-    (void)el_set(e->el, EL_ADDFN, "mizan-newline", "Insert a newline", insert_newline);
+    /* Wide: of narrow names libedit makes copies that it never frees. */
+    (void)el_wset(e->el, EL_ADDFN, L"mizan-paste", L"Insert pasted text", insert_paste);
+    (void)el_wset(e->el, EL_ADDFN, L"mizan-newline", L"Insert a newline", insert_newline);
     (void)el_set(e->el, EL_BIND, "\033[200~", "mizan-paste", NULL);
     (void)el_set(e->el, EL_BIND, "\033\r", "mizan-newline", NULL);
     (void)el_set(e->el, EL_BIND, "\033\n", "mizan-newline", NULL);
