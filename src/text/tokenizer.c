@@ -88,8 +88,8 @@ out:
     return st;
 }
 
-/* Strings are kept twice, spelled and raw; raw is never longer. */
-static mz_status read_tokens(mz_tokenizer *t, const mz_gguf_kv *tokens, mz_err *err)
+/* Room for the vocabulary's strings twice over. */
+static mz_status make_blob(mz_tokenizer *t, const mz_gguf_kv *tokens, mz_err *err)
 {
     mz_status st = MZ_OK;
     size_t cursor = 0, total = 0;
@@ -99,8 +99,18 @@ static mz_status read_tokens(mz_tokenizer *t, const mz_gguf_kv *tokens, mz_err *
     }
     if (!mz_mul_size(total, 2, &total) || !(t->blob = mz_calloc(total, 1)))
         MZ_FAIL(MZ_ENOMEM, err, "no memory for the vocabulary's strings (%zu bytes)", total);
+out:
+    return st;
+}
+
+/* Strings are kept twice, spelled and raw; raw is never longer. */
+static mz_status read_tokens(mz_tokenizer *t, const mz_gguf_kv *tokens, mz_err *err)
+{
+    mz_status st = MZ_OK;
+    size_t cursor = 0;
+    mz_str s;
+    MZ_TRY(make_blob(t, tokens, err));
     char *p = t->blob;
-    cursor = 0;
     for (int32_t i = 0; i < t->n_vocab && mz_gguf_next_str(tokens, &cursor, &s); i++) {
         t->written[i] = t->bytes[i] = (mz_str){p, s.n};
         if (s.n == 0) continue;
@@ -299,15 +309,10 @@ out:
 static mz_status read_pieces(mz_tokenizer *t, const mz_gguf_kv *tokens, mz_err *err)
 {
     mz_status st = MZ_OK;
-    size_t cursor = 0, total = 0;
+    size_t cursor = 0;
     mz_str s;
-    while (mz_gguf_next_str(tokens, &cursor, &s)) {
-        if (!mz_add_size(total, s.n, &total)) MZ_FAIL(MZ_EFORMAT, err, "the vocabulary's strings do not fit in memory");
-    }
-    if (!mz_mul_size(total, 2, &total) || !(t->blob = mz_calloc(total, 1)))
-        MZ_FAIL(MZ_ENOMEM, err, "no memory for the vocabulary's strings (%zu bytes)", total);
+    MZ_TRY(make_blob(t, tokens, err));
     char *p = t->blob;
-    cursor = 0;
     for (int32_t i = 0; i < t->n_vocab && mz_gguf_next_str(tokens, &cursor, &s); i++) {
         t->written[i] = (mz_str){p, s.n};
         if (s.n) memcpy(p, s.s, s.n);
